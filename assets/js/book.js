@@ -1,0 +1,21 @@
+/* Filters of the generated tables: a button shows the rows of one kind. Works from file:// and without a server. */
+document.querySelectorAll(".index-filters").forEach((group) => {
+  const region = group.nextElementSibling;
+  group.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    group.querySelectorAll("button").forEach((other) => other.setAttribute("aria-pressed", String(other === button)));
+    const wanted = button.dataset.show;
+    region.querySelectorAll("tbody tr").forEach((row) => {
+      row.hidden = Boolean(wanted) && row.dataset.filter !== wanted;
+    });
+  });
+});
+
+/* A row of a generated table that is linked to must be seen, whatever the filter. */
+function revealTarget() {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target && target.hidden) target.hidden = false;
+}
+window.addEventListener("hashchange", revealTarget);
+revealTarget();

@@ -1,0 +1,242 @@
+"""Executing the pages that the cache does not hold, several at once, inside the build.
+
+MyST-NB executes pages one after the other while it reads them. Here all pages that are about to be read are
+matched against its own cache first; the misses run in a pool (a kernel is a process of its own, so threads
+serve), and the main thread alone writes to the cache. MyST-NB then finds every page there. All failures are
+collected and reported together; pages that ran well stay cached.
+
+The folder of the cache is named after a hash of the package's code, the lock and the Python version, so that no
+page keeps an output that other code has made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn
+from jupyter_cache.executors.utils import single_nb_execution
+from myst_nb.core.read import create_nb_reader
+from nbclient.exceptions import CellTimeoutError
+from nbformat import NotebookNode
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+
+from bookkit import faults, sources
+
+LOGGER = logging.getLogger(__name__)
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Run:
+    """The result of executing one page.
+
+    Attributes:
+        docname: the page.
+        notebook: the executed notebook.
+        seconds: wall time, the kernel's start included.
+        failure: line and reason of the first failure, or None.
+    """
+
+    docname: str
+    notebook: NotebookNode
+    seconds: float
+    failure: tuple[int, str] | None
+
+
+def code_hash(root: Path, folder: str) -> str:
+    """Return a hash of the Python and JSON files under `root/code/folder`, the lock and Python's version.
+
+    Args:
+        root: the project's root.
+        folder: a package under `code/`; one that is installed elsewhere is hashed where it is.
+    """
+    digest = hashlib.sha256(platform.python_version().encode())
+    package = root / "code" / folder
+    if not package.is_dir():
+        package = Path(__file__).resolve().parent.parent / folder
+    files = [p for p in package.rglob("*") if p.suffix in (".py", ".json")]
+    for path in sorted(files):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    lock = root / "requirements.txt"
+    if lock.is_file():
+        digest.update(lock.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _set_keys(app: Sphinx, config: Config) -> None:
+    root = Path(app.srcdir)
+    base = config.nb_execution_cache_path or Path(app.outdir).parent / ".jupyter_cache"
+    config.bookkit_execution_key = code_hash(root, "onesentence")
+    config.bookkit_site_key = code_hash(root, "bookkit")
+    config.nb_execution_cache_path = str(Path(base) / config.bookkit_execution_key)
+
+
+def _execute_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    started = time.perf_counter()
+    pending = {}
+    for docname in docnames:
+        text = sources.read_page(Path(env.doc2path(docname)))
+        if sources.has_cells(text) and not sources.header_faults(text):
+            pending[docname] = _notebook(env, docname, text)
+    misses = _misses(env, pending)
+    measured = [name for name in misses if _is_measured(pending[name])]
+    shared = [name for name in misses if name not in measured]
+    failed = False
+    progress = _Progress(len(misses))
+    for batch, workers in ((shared, _cores()), (measured, 1)):
+        with _threads_per_page(min(workers, len(batch) or 1)):
+            for run in _pool(app, env, {name: pending[name] for name in batch}, workers, progress):
+                failed |= not _keep(env, run)
+    progress.close()
+    app.bookkit_times = {"execute": time.perf_counter() - started, "executed": len(misses)}  # type: ignore[attr-defined]
+    if failed:
+        faults.stop(app)
+
+
+def _notebook(env: BuildEnvironment, docname: str, text: str) -> NotebookNode:
+    reader = create_nb_reader(env.doc2path(docname), env.myst_config, env.mystnb_config, text)  # type: ignore[attr-defined]
+    assert reader is not None, "the header was checked"
+    return reader.read(text)
+
+
+def _misses(env: BuildEnvironment, notebooks: dict[str, NotebookNode]) -> list[str]:
+    cache = get_cache(env.config.nb_execution_cache_path)
+    misses = []
+    for docname, notebook in notebooks.items():
+        try:
+            cache.match_cache_notebook(notebook)
+        except KeyError:
+            misses.append(docname)
+    return misses
+
+
+def _is_measured(notebook: NotebookNode) -> bool:
+    if notebook.metadata.get("identity") == "measured":
+        return True
+    return any("identity-measured" in cell.metadata.get("tags", []) for cell in notebook.cells)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def _threads_per_page(pages: int) -> Iterator[None]:
+    """Share the cores between the pages that run at one time; kernels inherit the environment."""
+    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
+    share = str(max(1, _cores() // max(1, pages)))
+    os.environ.update({name: value or share for name, value in before.items()})
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+
+
+def _pool(
+    app: Sphinx, env: BuildEnvironment, notebooks: dict[str, NotebookNode], workers: int, progress: _Progress
+) -> Iterator[Run]:
+    timeout = int(app.config.nb_execution_timeout)
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        futures: set[Future[Run]] = set()
+        for docname, notebook in notebooks.items():
+            futures.add(pool.submit(_execute, docname, notebook, timeout, progress))
+        while futures:
+            done, futures = wait(futures, timeout=1.0, return_when=FIRST_COMPLETED)
+            progress.show()
+            for future in done:
+                yield future.result()
+
+
+def _execute(docname: str, notebook: NotebookNode, timeout: int, progress: _Progress) -> Run:
+    current = {"cell": 0}
+
+    def on_cell_start(cell: NotebookNode, cell_index: int) -> None:
+        current["cell"] = cell_index
+
+    progress.begin(docname)
+    with tempfile.TemporaryDirectory() as folder:
+        result = single_nb_execution(
+            notebook,
+            cwd=folder,
+            timeout=timeout,
+            allow_errors=False,
+            meta_override=False,
+            on_cell_start=on_cell_start,
+            extra_arguments=["--log-level=ERROR"],
+        )
+    progress.end(docname, result.time)
+    failure = None
+    if result.err is not None:
+        lines = notebook.metadata.get("source_map", [])
+        line = lines[current["cell"]] + 1 if current["cell"] < len(lines) else 1
+        if isinstance(result.err, CellTimeoutError):
+            reason = f"this cell ran longer than the limit of {timeout} s and was stopped"
+        else:
+            reason = f"{result.err.ename}: {result.err.evalue}"
+        failure = (line, reason)
+    return Run(docname, notebook, result.time, failure)
+
+
+def _keep(env: BuildEnvironment, run: Run) -> bool:
+    """Cache a good run, report a failed one; return whether it was good."""
+    if run.failure is not None:
+        line, reason = run.failure
+        LOGGER.error("cell failed: %s", " ".join(reason.split()), location=(run.docname, line))
+        return False
+    bundle = CacheBundleIn(run.notebook, env.doc2path(run.docname), data={"execution_seconds": run.seconds})
+    get_cache(env.config.nb_execution_cache_path).cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+    return True
+
+
+class _Progress:
+    """Which pages run and how many are done: a line that is redrawn on a terminal, a line a page elsewhere."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.done, self.running = total, 0, dict[str, float]()
+        self.live = sys.stdout.isatty()
+
+    def begin(self, docname: str) -> None:
+        self.running[docname] = time.perf_counter()
+
+    def end(self, docname: str, seconds: float) -> None:
+        self.running.pop(docname, None)
+        self.done += 1
+        clear = "\r\033[K" if self.live else ""
+        print(f"{clear}executed [{self.done}/{self.total}] {docname}  {seconds:.1f} s", flush=True)
+
+    def show(self) -> None:
+        if self.live and self.running:
+            now = time.perf_counter()
+            pages = ", ".join(f"{name.rsplit('/', 1)[-1]} {now - begun:.0f} s" for name, begun in self.running.items())
+            print(f"\r\033[Kexecuting [{self.done}/{self.total}] {pages}", end="", flush=True)
+
+    def close(self) -> None:
+        if self.live and self.total:
+            print("\r\033[K", end="", flush=True)
+
+
+def setup(app: Sphinx) -> None:
+    """Register the keys and the pool."""
+    app.bookkit_times: dict[str, Any] = {}  # type: ignore[attr-defined,misc]
+    app.add_config_value("bookkit_execution_key", "", "env")
+    app.add_config_value("bookkit_site_key", "", "env")
+    app.connect("config-inited", _set_keys, priority=20)
+    app.connect("env-before-read-docs", _execute_pages)

@@ -1,0 +1,12 @@
+"""One style, one palette and the recurring chart types of the book. Knows arrays and text, no model.
+
+A page says `plotting.use_style()` once, draws, and ends with `plotting.show(figure)`.
+"""
+
+from onesentence.plotting.charts import bars, heatmap, plane
+from onesentence.plotting.diagrams import draw_roles, draw_tree
+from onesentence.plotting.figure import show
+from onesentence.plotting.style import PALETTE, use_style
+from onesentence.plotting.table import Table, table
+
+__all__ = ["PALETTE", "Table", "bars", "draw_roles", "draw_tree", "heatmap", "plane", "show", "table", "use_style"]

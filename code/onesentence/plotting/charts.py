@@ -1,0 +1,123 @@
+"""Recurring charts: heat maps with their true range, grouped bars that start at zero."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+
+from onesentence.plotting.style import PALETTE, SEQUENTIAL
+
+HATCHES = ("", "///", "...", "xx")
+
+
+def heatmap(
+    axes: Axes,
+    matrix: ArrayLike,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    limits: tuple[float, float] = (0.0, 1.0),
+    digits: int = 2,
+) -> Any:
+    """Draw a matrix as coloured cells with their numbers.
+
+    Args:
+        axes: where to draw.
+        matrix: shape (len(rows), len(columns)).
+        rows: names of the rows, drawn at the left.
+        columns: names of the columns, drawn at the bottom.
+        limits: values of the palest and the deepest colour.
+        digits: decimals printed in the cells.
+
+    Returns:
+        The image, for a colour bar.
+
+    Raises:
+        ValueError: if the names do not fit the matrix, or a value lies outside the limits.
+    """
+    values = np.asarray(matrix, dtype=float)
+    if values.shape != (len(rows), len(columns)):
+        raise ValueError(f"matrix: shape {values.shape} does not fit {len(rows)} rows and {len(columns)} columns")
+    low, high = limits
+    if values.min() < low or values.max() > high:
+        raise ValueError(f"limits: values reach from {values.min():g} to {values.max():g}, outside {low:g} to {high:g}")
+    image = axes.imshow(values, cmap=SEQUENTIAL, vmin=low, vmax=high, aspect="auto")
+    axes.set_xticks(range(len(columns)), columns)
+    axes.set_yticks(range(len(rows)), rows)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    for (i, j), value in np.ndenumerate(values):
+        dark = (value - low) / (high - low) > 0.55
+        axes.text(j, i, f"{value:.{digits}f}".replace("-", "−"), ha="center", va="center", color="#ffffff" if dark else PALETTE["ink"])
+    return image
+
+
+def bars(axes: Axes, groups: Mapping[str, ArrayLike], names: Sequence[str], *, digits: int = 3) -> None:
+    """Draw grouped horizontal bars from zero, each with its number; groups differ in colour and hatching.
+
+    Args:
+        axes: where to draw.
+        groups: name of a group to its non-negative values, one per name.
+        names: what the values belong to, drawn from the top down.
+        digits: decimals printed at the bars.
+
+    Raises:
+        ValueError: if a group has another number of values than there are names, or a negative one.
+    """
+    height = 0.8 / len(groups)
+    top = max(float(np.max(np.asarray(values))) for values in groups.values())
+    colours = [PALETTE[c] for c in ("vermilion", "teal", "ochre", "plum")]
+    for order, (group, values) in enumerate(groups.items()):
+        lengths = np.asarray(values, dtype=float)
+        if lengths.shape != (len(names),):
+            raise ValueError(f"groups: {group!r} has shape {lengths.shape}, expected ({len(names)},)")
+        if lengths.min() < 0:
+            raise ValueError(f"groups: {group!r} has a negative value {lengths.min():g}; bars start at zero")
+        places = np.arange(len(names)) + (order - (len(groups) - 1) / 2) * height
+        axes.barh(
+            places, lengths, height * 0.92, label=group, color=colours[order], edgecolor="#ffffff", hatch=HATCHES[order]
+        )
+        for place, length in zip(places, lengths, strict=True):
+            axes.text(length + top * 0.02, place, f"{length:.{digits}f}", va="center", fontsize=9.5)
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.set_xlim(0, top * 1.22)
+    axes.tick_params(axis="y", length=0)
+
+
+def plane(
+    axes: Axes,
+    polygons: Mapping[str, ArrayLike],
+    points: Mapping[str, ArrayLike],
+    *,
+    names: Sequence[str],
+    after: ArrayLike | None = None,
+) -> None:
+    """Draw value vectors as squares joined to a polygon, and the vectors read from them as points.
+
+    Args:
+        axes: where to draw.
+        polygons: one label (may be empty) to the values, shape (S, 2).
+        points: name of each read to its context vector, shape (2,).
+        names: what the values belong to.
+        after: the values after an intervention, drawn dashed.
+    """
+    outlines = [(np.asarray(corners, dtype=float), "-", label) for label, corners in polygons.items()]
+    if after is not None:
+        outlines.append((np.asarray(after, dtype=float), "--", ""))
+    for corners, style, label in outlines:
+        closed = np.vstack([corners, corners[:1]])
+        axes.plot(*closed.T, style, color=PALETTE["grey"], linewidth=1, label=label or None, zorder=1)
+        axes.plot(*corners.T, "s", color=PALETTE["grey"], markersize=6, zorder=2)
+    for name, corner in zip(names, outlines[0][0], strict=True):
+        axes.annotate(name, corner, textcoords="offset points", xytext=(7, 5), color=PALETTE["grey"])
+    for (name, point), colour, marker in zip(points.items(), ("vermilion", "teal", "ochre", "plum"), "o^D*", strict=False):
+        axes.plot(*np.asarray(point, dtype=float), marker, color=PALETTE[colour], markersize=9, label=name, zorder=3)
+    axes.legend(loc="upper right", fontsize=10)
+    axes.set_xlabel("第一维")
+    axes.set_ylabel("第二维")
+    axes.margins(0.12)

@@ -1,0 +1,120 @@
+"""Diagrams of structure: constituency trees and role graphs, drawn with the book's tiles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Protocol
+
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from onesentence.plotting.style import PALETTE
+
+
+class TreeLike(Protocol):
+    """A label with children."""
+
+    @property
+    def label(self) -> str:
+        """Name of the node."""
+
+    @property
+    def children(self) -> Sequence[TreeLike]:
+        """Nodes below, in order; empty in a leaf."""
+
+
+def _tile(axes: Axes, x: float, y: float, text: str, *, active: bool = False, size: float = 13) -> None:
+    axes.text(
+        x,
+        y,
+        text,
+        ha="center",
+        va="center",
+        fontsize=size,
+        color="#ffffff" if active else PALETTE["ink"],
+        bbox={
+            "boxstyle": "round,pad=0.32,rounding_size=0.12",
+            "facecolor": PALETTE["vermilion"] if active else PALETTE["tile"],
+            "edgecolor": PALETTE["vermilion"] if active else PALETTE["grey"],
+            "linewidth": 0.9,
+        },
+        zorder=3,
+    )
+
+
+def draw_tree(tree: TreeLike, *, lit: Sequence[str] = ()) -> Figure:
+    """Draw a constituency tree: constituents above, the units of the sentence as tiles in one row below.
+
+    Args:
+        tree: the root.
+        lit: labels of constituents to draw in vermilion.
+
+    Returns:
+        The figure, to be shown with `show`.
+    """
+    leaves = _count_leaves(tree)
+    depth = _depth(tree)
+    figure, axes = plt.subplots(figsize=(max(5.2, 0.78 * leaves), 0.78 * depth))
+    next_leaf = iter(range(leaves))
+
+    def place(node: TreeLike, level: int) -> float:
+        if not node.children:
+            x = float(next(next_leaf))
+            _tile(axes, x, 0, node.label)
+            return x
+        spots = [(place(child, level + 1), child) for child in node.children]
+        x = (spots[0][0] + spots[-1][0]) / 2
+        y = float(depth - 1 - level)
+        for child_x, child in spots:
+            child_y = float(depth - 2 - level) if child.children else 0.0
+            axes.plot([x, child_x], [y - 0.18, child_y + 0.3], color=PALETTE["grey"], linewidth=1, zorder=1)
+        colour = PALETTE["vermilion"] if node.label in lit else PALETTE["teal"]
+        axes.text(x, y, node.label, ha="center", va="center", fontsize=11, color=colour, zorder=3)
+        return x
+
+    place(tree, 0)
+    axes.set_xlim(-0.7, leaves - 0.3)
+    axes.set_ylim(-0.6, depth - 0.6)
+    axes.axis("off")
+    return figure
+
+
+def _count_leaves(node: TreeLike) -> int:
+    return sum(_count_leaves(child) for child in node.children) if node.children else 1
+
+
+def _depth(node: TreeLike) -> int:
+    return 1 + max((_depth(child) for child in node.children), default=0)
+
+
+def draw_roles(event: str, edges: Sequence[tuple[str, str]], *, lit: Sequence[str] = ()) -> Figure:
+    """Draw an event in the middle and the words that fill its roles around it.
+
+    Args:
+        event: the word that names the event.
+        edges: (role, words), clockwise from the left.
+        lit: roles whose words are drawn as active tiles.
+
+    Returns:
+        The figure, to be shown with `show`.
+    """
+    figure, axes = plt.subplots(figsize=(5.6, 3.4))
+    for number, (role, words) in enumerate(edges):
+        angle = math.pi - 2 * math.pi * number / len(edges)
+        x, y = 2.0 * math.cos(angle), 1.15 * math.sin(angle)
+        axes.plot([x * 0.2, x * 0.36], [y * 0.26, y * 0.4], color=PALETTE["grey"], linewidth=1.1)
+        axes.annotate(
+            "",
+            xy=(x * 0.78, y * 0.74),
+            xytext=(x * 0.62, y * 0.6),
+            arrowprops={"arrowstyle": "-|>", "color": PALETTE["grey"], "linewidth": 1.1, "shrinkA": 0, "shrinkB": 0},
+        )
+        axes.text(x * 0.5, y * 0.5, role, ha="center", va="center", fontsize=10.5, color=PALETTE["teal"])
+        _tile(axes, x, y, words, active=role in lit)
+    _tile(axes, 0, 0, event, active=False, size=15)
+    axes.set_xlim(-2.7, 2.7)
+    axes.set_ylim(-1.6, 1.6)
+    axes.axis("off")
+    return figure

@@ -1,0 +1,1 @@
+"""The running example of the book: one Chinese sentence, its units, analyses, target and variants."""

@@ -1,0 +1,1 @@
+"""Text before any network: units, entities, vocabularies, corpora, counts and co-occurrence."""
