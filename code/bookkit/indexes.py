@@ -24,6 +24,7 @@ from onesentence.evidence.identity import IDENTITIES
 from onesentence.evidence.ledger import difference, rows, sections
 
 KINDS = {"figure": "图", "table": "表", "value": "值"}
+DATA = {kind: f"{kind}.json" for kind in ("evidence", "ledger", "guards", "coverage")}
 STATUS = {"checked": "已核对", "cited": "已引用", "open": "待核对"}
 Link = Callable[[str, str], str]
 
@@ -172,6 +173,8 @@ def _fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
     for place in list(doctree.findall(index_place)):
         html = INDEXES[place["kind"]](app.env, link)
+        if data := DATA.get(place["kind"]):
+            html += f'<p class="index-data">同样的内容供程序读取：<a href="{"../" * docname.count("/")}{data}">{data}</a></p>'
         place.replace_self(nodes.raw("", html, format="html"))
 
 

@@ -85,6 +85,7 @@ class _Reader:
         for child in list(node.children):
             if isinstance(child, identity_mark):
                 identity = child["key"]
+                node.remove(child)
             elif isinstance(child, nodes.section):
                 self.walk(child, identity, child["ids"][0] if child["ids"] else anchor)
             elif isinstance(child, nodes.container) and child.get("nb_element") == "cell_code":
