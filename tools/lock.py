@@ -45,9 +45,9 @@ HEADER = """\
 # Written by `make lock` (tools/lock.py) from the ranges in pyproject.toml; change those, not this file.
 # One exact version each, for Linux (x86_64, aarch64) and macOS (arm64, x86_64) on Python 3.11, 3.12 and 3.13
 # by the packages' own metadata; a marker says which of them need it. (torch has no build for x86_64 Macs.)
-# README, CI and the workflows install this one file and nothing else: python -m pip install -r requirements.txt
-# Left out: the CUDA libraries (nvidia-*, cuda-*), which torch's Linux build chooses in its own metadata and its
-# CPU build does not use.
+# README, CI and the workflows install this one file alone: python -m pip install -r requirements.txt
+# Left out: the CUDA libraries (nvidia-*, cuda-*), which torch's Linux build chooses in its own metadata and
+# its CPU build does not use.
 """
 
 
