@@ -48,7 +48,9 @@ def figure_text(value: Any, digits: int = 6) -> str:
     if isinstance(value, float):
         if value and (abs(value) < 10.0**-digits or abs(value) >= 1e9):
             return f"{value:.{digits}g}"
-        text = f"{value:.{digits}f}".rstrip("0").rstrip(".")
+        text = f"{value:.{digits}f}"
+        if abs(value - round(value, 4)) < 1e-12:  # a short figure is printed short, 0.702690 is not
+            text = text.rstrip("0").rstrip(".")
         return "0" if text == "-0" else text.replace("-", "−")
     if isinstance(value, int):
         return str(value).replace("-", "−")

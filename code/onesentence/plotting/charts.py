@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from onesentence.plotting.style import PALETTE, SEQUENTIAL
 
 HATCHES = ("", "///", "...", "xx")
+MARKERS = (("vermilion", "o"), ("teal", "^"), ("ochre", "D"), ("plum", "*"))
 
 
 def heatmap(
@@ -91,32 +92,35 @@ def bars(axes: Axes, groups: Mapping[str, ArrayLike], names: Sequence[str], *, d
 
 def plane(
     axes: Axes,
-    polygons: Mapping[str, ArrayLike],
+    values: ArrayLike,
     points: Mapping[str, ArrayLike],
     *,
     names: Sequence[str],
     after: ArrayLike | None = None,
 ) -> None:
-    """Draw value vectors as squares joined to a polygon, and the vectors read from them as points.
+    """Draw value vectors as squares joined to their hull, and the vectors read from them as points.
 
     Args:
         axes: where to draw.
-        polygons: one label (may be empty) to the values, shape (S, 2).
-        points: name of each read to its context vector, shape (2,).
+        values: shape (S, 2), joined in order.
+        points: name of each read to its context vector, shape (2,); at most four.
         names: what the values belong to.
         after: the values after an intervention, drawn dashed.
     """
-    outlines = [(np.asarray(corners, dtype=float), "-", label) for label, corners in polygons.items()]
+    before = np.asarray(values, dtype=float)
+    outlines = [(before, "-")]
     if after is not None:
-        outlines.append((np.asarray(after, dtype=float), "--", ""))
-    for corners, style, label in outlines:
-        closed = np.vstack([corners, corners[:1]])
-        axes.plot(*closed.T, style, color=PALETTE["grey"], linewidth=1, label=label or None, zorder=1)
+        outlines.append((np.asarray(after, dtype=float), "--"))
+    for corners, style in outlines:
+        axes.plot(*np.vstack([corners, corners[:1]]).T, style, color=PALETTE["grey"], linewidth=1, zorder=1)
         axes.plot(*corners.T, "s", color=PALETTE["grey"], markersize=6, zorder=2)
-    for name, corner in zip(names, outlines[0][0], strict=True):
+    for name, corner in zip(names, before, strict=True):
         axes.annotate(name, corner, textcoords="offset points", xytext=(7, 5), color=PALETTE["grey"])
-    for (name, point), colour, marker in zip(points.items(), ("vermilion", "teal", "ochre", "plum"), "o^D*", strict=False):
-        axes.plot(*np.asarray(point, dtype=float), marker, color=PALETTE[colour], markersize=9, label=name, zorder=3)
+    if len(points) > len(MARKERS):
+        raise ValueError(f"points: expected at most {len(MARKERS)}, got {len(points)}")
+    for (name, point), (colour, marker) in zip(points.items(), MARKERS, strict=False):
+        spot = np.asarray(point, dtype=float)
+        axes.plot(*spot, marker, color=PALETTE[colour], markersize=9, label=name, zorder=3)
     axes.legend(loc="upper right", fontsize=10)
     axes.set_xlabel("第一维")
     axes.set_ylabel("第二维")

@@ -56,7 +56,7 @@ def draw_tree(tree: TreeLike, *, lit: Sequence[str] = ()) -> Figure:
     """
     leaves = _count_leaves(tree)
     depth = _depth(tree)
-    figure, axes = plt.subplots(figsize=(max(5.2, 0.78 * leaves), 0.78 * depth))
+    figure, axes = plt.subplots(figsize=(max(3.6, 0.55 * leaves), 0.66 * depth))
     next_leaf = iter(range(leaves))
 
     def place(node: TreeLike, level: int) -> float:
@@ -69,7 +69,7 @@ def draw_tree(tree: TreeLike, *, lit: Sequence[str] = ()) -> Figure:
         y = float(depth - 1 - level)
         for child_x, child in spots:
             child_y = float(depth - 2 - level) if child.children else 0.0
-            axes.plot([x, child_x], [y - 0.18, child_y + 0.3], color=PALETTE["grey"], linewidth=1, zorder=1)
+            axes.plot([x, child_x], [y - 0.18, child_y + 0.24], color=PALETTE["grey"], linewidth=1, zorder=1)
         colour = PALETTE["vermilion"] if node.label in lit else PALETTE["teal"]
         axes.text(x, y, node.label, ha="center", va="center", fontsize=11, color=colour, zorder=3)
         return x
@@ -100,21 +100,21 @@ def draw_roles(event: str, edges: Sequence[tuple[str, str]], *, lit: Sequence[st
     Returns:
         The figure, to be shown with `show`.
     """
-    figure, axes = plt.subplots(figsize=(5.6, 3.4))
+    figure, axes = plt.subplots(figsize=(4.8, 2.9))
     for number, (role, words) in enumerate(edges):
         angle = math.pi - 2 * math.pi * number / len(edges)
-        x, y = 2.0 * math.cos(angle), 1.15 * math.sin(angle)
-        axes.plot([x * 0.2, x * 0.36], [y * 0.26, y * 0.4], color=PALETTE["grey"], linewidth=1.1)
+        x, y = 2.3 * math.cos(angle), 1.15 * math.sin(angle)
+        axes.plot([x * 0.14, x * 0.3], [y * 0.26, y * 0.4], color=PALETTE["grey"], linewidth=1.1)
         axes.annotate(
             "",
-            xy=(x * 0.78, y * 0.74),
-            xytext=(x * 0.62, y * 0.6),
+            xy=(x * 0.8, y * 0.74),
+            xytext=(x * 0.66, y * 0.6),
             arrowprops={"arrowstyle": "-|>", "color": PALETTE["grey"], "linewidth": 1.1, "shrinkA": 0, "shrinkB": 0},
         )
-        axes.text(x * 0.5, y * 0.5, role, ha="center", va="center", fontsize=10.5, color=PALETTE["teal"])
+        axes.text(x * 0.48, y * 0.5, role, ha="center", va="center", fontsize=10.5, color=PALETTE["teal"])
         _tile(axes, x, y, words, active=role in lit)
     _tile(axes, 0, 0, event, active=False, size=15)
-    axes.set_xlim(-2.7, 2.7)
+    axes.set_xlim(-2.8, 2.9)
     axes.set_ylim(-1.6, 1.6)
     axes.axis("off")
     return figure

@@ -71,6 +71,7 @@ def use_style() -> None:
             "axes.facecolor": "none",
             "savefig.facecolor": "none",
             "legend.frameon": False,
+            "figure.constrained_layout.hspace": 0.08,
             "svg.fonttype": "path",
             "svg.hashsalt": "onesentence",
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
 
@@ -49,7 +50,11 @@ class Table:
         return "\n".join([self.caption, *lines])
 
     def _repr_html_(self) -> str:
-        head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in self.columns)
+        numeric = [i > 0 and all(_is_number(row[i]) for row in self.rows) for i in range(len(self.columns))]
+        head = "".join(
+            f'<th scope="col"{" class=num" if number else ""}>{html.escape(name)}</th>'
+            for name, number in zip(self.columns, numeric, strict=True)
+        )
         body = "".join(f"<tr>{self._row(row)}</tr>" for row in self.rows)
         caption = html.escape(self.caption)
         return (
@@ -64,9 +69,12 @@ class Table:
             if position == 0 and self.row_heads:
                 cells.append(f'<th scope="row">{text}</th>')
             else:
-                number = isinstance(value, int | float) and not isinstance(value, bool)
-                cells.append(f'<td class="num">{text}</td>' if number or hasattr(value, "item") else f"<td>{text}</td>")
+                cells.append(f'<td class="num">{text}</td>' if _is_number(value) else f"<td>{text}</td>")
         return "".join(cells)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Number) and not isinstance(value, bool)
 
 
 def table(

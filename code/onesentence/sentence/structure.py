@@ -37,6 +37,19 @@ class Tree:
             for child in self.children:
                 yield from child.constituents()
 
+    def innermost(self) -> tuple[str, ...]:
+        """Return for each unit the label of the smallest constituent around it, in order.
+
+        Example:
+            >>> giving_tree().innermost()[4:7]
+            ('宾语成分', '数量短语', '数量短语')
+        """
+        return tuple(
+            label
+            for child in self.children
+            for label in (child.innermost() if child.children else (self.label,))
+        )
+
     def find(self, units: tuple[str, ...]) -> tuple[str, ...]:
         """Return the labels of the constituents that cover exactly these units, outermost first.
 
@@ -99,6 +112,17 @@ class RoleGraph:
             if name == role:
                 return words
         raise ValueError(f"role: unknown {role!r}; this event has {', '.join(name for name, _ in self.edges)}")
+
+
+def unit_roles() -> tuple[str | None, ...]:
+    """Return for each unit of the sentence the role that it helps to fill, None where it fills none.
+
+    Example:
+        >>> unit_roles()[:3]
+        ('给出者', '时间', None)
+    """
+    filled = {position: role.name for role in ROLES for position in role.units}
+    return tuple(filled.get(position) for position in range(len(UNITS)))
 
 
 def giving_roles(units: tuple[str, ...] = UNITS) -> RoleGraph:

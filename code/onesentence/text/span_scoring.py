@@ -219,6 +219,29 @@ def evaluate(extractor: Extractor, sentences: Sequence[Annotated], schema: Schem
     return score_corpus([sentence.spans for sentence in sentences], predictions)
 
 
+def error_names(extractor: Extractor, sentences: Sequence[Annotated]) -> tuple[list[str], list[str]]:
+    """Return the words of an extractor's errors: those it invented, then those it missed.
+
+    Args:
+        extractor: what proposes spans.
+        sentences: the sentences with their gold spans.
+
+    Returns:
+        Words of the spurious spans and words of the missed ones, in the order of the sentences.
+
+    Example:
+        >>> from onesentence.text.entities import PER_ORG_LOC, DictionaryExtractor
+        >>> error_names(DictionaryExtractor(PER_ORG_LOC, NAMES), EVALUATION)[0]
+        ['北京大学', '高明']
+    """
+    spurious, missed = [], []
+    for sentence in sentences:
+        comparison = compare(sentence.spans, extractor.extract(sentence.text))
+        spurious += [span.text(sentence.text) for span in comparison.spurious]
+        missed += [span.text(sentence.text) for span in comparison.missed]
+    return spurious, missed
+
+
 EVALUATION: tuple[Annotated, ...] = (
     Annotated(SENTENCE, ()),
     Annotated(NAMED.text, (Span(0, 2, "PER"), Span(6, 8, "PER"))),
