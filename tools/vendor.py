@@ -134,10 +134,11 @@ def woff2_only(css: str) -> str:
 
 
 def katex_product() -> Product:
-    """Build `assets/vendor/katex`: the style, the fonts that it names, the licence, the version."""
+    """Build `assets/vendor/katex`: script, style, the fonts that it names, the licence, the version."""
     package = download(KATEX)
     css = woff2_only(package["dist/katex.min.css"].decode())
     files = {name: package[f"dist/{name}"] for name in re.findall(r"url\(([^)]*)\)", css)}
+    files |= {name: package[f"dist/{name}"] for name in ("katex.min.js",)}
     files |= {"katex.min.css": css.encode(), "LICENSE": package["LICENSE"], "VERSION": f"{KATEX}\n".encode()}
     return Product("vendor/katex", files, whole=True)
 

@@ -48,6 +48,7 @@ class Page:
     items: list[Item] = field(default_factory=list)
     covers: dict[str, str] = field(default_factory=dict)  # section id of the course -> label of a heading
     headings: list[tuple[int, str]] = field(default_factory=list)  # line and label, in order
+    cells: dict[int, int] = field(default_factory=dict)  # number of a cell -> line of its fence
     indexes: list[str] = field(default_factory=list)  # which generated indexes stand on it
 
     def anchor_at(self, line: int) -> str:
@@ -63,8 +64,9 @@ class Page:
 def all_pages(env: BuildEnvironment) -> dict[str, Page]:
     """Return the collected pages by document name."""
     if not hasattr(env, "bookkit_pages"):
-        env.bookkit_pages = {}
-    return env.bookkit_pages  # type: ignore[no-any-return]
+        env.bookkit_pages = {}  # type: ignore[attr-defined]
+    pages: dict[str, Page] = env.bookkit_pages  # type: ignore[attr-defined]
+    return pages
 
 
 def page_of(env: BuildEnvironment, docname: str | None = None) -> Page:
@@ -98,7 +100,9 @@ class PageCollector(EnvironmentCollector):
         """Forget a page that changed or went away."""
         all_pages(env).pop(docname, None)
 
-    def merge_other(self, app: Sphinx, env: BuildEnvironment, docnames: set[str], other: BuildEnvironment) -> None:
+    def merge_other(
+        self, app: Sphinx, env: BuildEnvironment, docnames: set[str], other: BuildEnvironment
+    ) -> None:
         """Take over what another process read."""
         for docname in docnames:
             if docname in all_pages(other):

@@ -48,7 +48,7 @@ def constant_faults(cells: Iterable[Cell]) -> list[tuple[int, str]]:
     """
     names = _Names()
     faults: list[tuple[int, str]] = []
-    transform = TransformerManager().transform_cell
+    transform = TransformerManager().transform_cell  # type: ignore[no-untyped-call]
     for cell in cells:
         try:
             tree = ast.parse(transform(cell.source))
@@ -172,7 +172,9 @@ def _targets(target: ast.expr) -> Iterable[str]:
 def _note_assignment(node: ast.AST, names: _Names) -> None:
     if isinstance(node, ast.Assign):
         if isinstance(node.value, ast.Name | ast.Attribute) and (full := names.full(node.value)):
-            names.imported |= {t.id: full for t in node.targets if isinstance(t, ast.Name)}  # another name for an import
+            names.imported |= {
+                t.id: full for t in node.targets if isinstance(t, ast.Name)
+            }  # another name for an import
         for target in node.targets:
             partial = isinstance(target, ast.Subscript | ast.Attribute)
             _bind(target, _is_computed(node.value, names), names, keep=partial)
@@ -202,6 +204,7 @@ def _base_is_name(target: ast.expr) -> bool:
 
 def _note_mutation(node: ast.Call, names: _Names) -> None:
     """A method called with something computed (`rows.append(result)`) makes its object computed."""
-    if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
-        if any(_is_computed(argument, names) for argument in node.args):
-            names.computed.add(node.func.value.id)
+    if not (isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name)):
+        return
+    if any(_is_computed(argument, names) for argument in node.args):
+        names.computed.add(node.func.value.id)

@@ -28,7 +28,7 @@ from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.executors.utils import single_nb_execution
 from myst_nb.core.read import create_nb_reader
-from nbclient.exceptions import CellTimeoutError
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -36,6 +36,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
 from bookkit import faults, sources
+from bookkit.outputs import output_faults
 
 LOGGER = logging.getLogger(__name__)
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -49,13 +50,13 @@ class Run:
         docname: the page.
         notebook: the executed notebook.
         seconds: wall time, the kernel's start included.
-        failure: line and reason of the first failure, or None.
+        failures: line and reason of everything that keeps its outputs from being published.
     """
 
     docname: str
     notebook: NotebookNode
     seconds: float
-    failure: tuple[int, str] | None
+    failures: list[tuple[int, str]]
 
 
 def code_hash(root: Path, folder: str) -> str:
@@ -89,14 +90,21 @@ def _set_keys(app: Sphinx, config: Config) -> None:
 def _execute_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     started = time.perf_counter()
     pending = {}
+    failed = False
     for docname in docnames:
         text = sources.read_page(Path(env.doc2path(docname)))
-        if sources.has_cells(text) and not sources.header_faults(text):
+        try:
+            reasons = sources.header_faults(text)
+        except ValueError as error:
+            reasons = [str(error)]
+        for reason in reasons:
+            LOGGER.error("%s", reason, location=(docname, 1))
+            failed = True
+        if sources.has_cells(text) and not reasons:
             pending[docname] = _notebook(env, docname, text)
     misses = _misses(env, pending)
     measured = [name for name in misses if _is_measured(pending[name])]
     shared = [name for name in misses if name not in measured]
-    failed = False
     progress = _Progress(len(misses))
     for batch, workers in ((shared, _cores()), (measured, 1)):
         with _threads_per_page(min(workers, len(batch) or 1)):
@@ -111,7 +119,8 @@ def _execute_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
 def _notebook(env: BuildEnvironment, docname: str, text: str) -> NotebookNode:
     reader = create_nb_reader(env.doc2path(docname), env.myst_config, env.mystnb_config, text)  # type: ignore[attr-defined]
     assert reader is not None, "the header was checked"
-    return reader.read(text)
+    notebook: NotebookNode = reader.read(text)
+    return notebook
 
 
 def _misses(env: BuildEnvironment, notebooks: dict[str, NotebookNode]) -> list[str]:
@@ -157,7 +166,7 @@ def _pool(
     with ThreadPoolExecutor(max_workers=workers) as pool:
         futures: set[Future[Run]] = set()
         for docname, notebook in notebooks.items():
-            futures.add(pool.submit(_execute, docname, notebook, timeout, progress))
+            futures.add(pool.submit(_execute, docname, notebook, Path(app.srcdir), timeout, progress))
         while futures:
             done, futures = wait(futures, timeout=1.0, return_when=FIRST_COMPLETED)
             progress.show()
@@ -165,44 +174,54 @@ def _pool(
                 yield future.result()
 
 
-def _execute(docname: str, notebook: NotebookNode, timeout: int, progress: _Progress) -> Run:
+def _execute(docname: str, notebook: NotebookNode, root: Path, timeout: int, progress: _Progress) -> Run:
     current = {"cell": 0}
 
     def on_cell_start(cell: NotebookNode, cell_index: int) -> None:
         current["cell"] = cell_index
 
     progress.begin(docname)
-    with tempfile.TemporaryDirectory() as folder:
-        result = single_nb_execution(
-            notebook,
-            cwd=folder,
-            timeout=timeout,
-            allow_errors=False,
-            meta_override=False,
-            on_cell_start=on_cell_start,
-            extra_arguments=["--log-level=ERROR"],
-        )
-    progress.end(docname, result.time)
-    failure = None
-    if result.err is not None:
-        lines = notebook.metadata.get("source_map", [])
-        line = lines[current["cell"]] + 1 if current["cell"] < len(lines) else 1
+    started = time.perf_counter()
+    stopped = ""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            result = single_nb_execution(
+                notebook,
+                cwd=folder,
+                timeout=timeout,
+                allow_errors=False,
+                meta_override=False,
+                on_cell_start=on_cell_start,
+                extra_arguments=["--log-level=ERROR"],
+            )
         if isinstance(result.err, CellTimeoutError):
-            reason = f"this cell ran longer than the limit of {timeout} s and was stopped"
-        else:
-            reason = f"{result.err.ename}: {result.err.evalue}"
-        failure = (line, reason)
-    return Run(docname, notebook, result.time, failure)
+            stopped = f"cell ran longer than the limit of {timeout} s and was stopped"
+    except DeadKernelError:
+        stopped = "the kernel died in this cell (out of memory?)"
+    seconds = time.perf_counter() - started
+    progress.end(docname, seconds)
+    lines = notebook.metadata["source_map"]  # line of each cell's fence, from 1
+    failures = [
+        (line, reason)
+        for cell, line in zip(notebook.cells, lines, strict=True)
+        for output in cell.get("outputs", [])
+        for reason in output_faults(output, root)
+    ]
+    if stopped:
+        failures.append((lines[current["cell"]], stopped))
+    return Run(docname, notebook, seconds, failures)
 
 
 def _keep(env: BuildEnvironment, run: Run) -> bool:
     """Cache a good run, report a failed one; return whether it was good."""
-    if run.failure is not None:
-        line, reason = run.failure
-        LOGGER.error("cell failed: %s", " ".join(reason.split()), location=(run.docname, line))
+    if run.failures:
+        for line, reason in run.failures:
+            LOGGER.error("%s", " ".join(reason.split()), location=(run.docname, line))
         return False
     bundle = CacheBundleIn(run.notebook, env.doc2path(run.docname), data={"execution_seconds": run.seconds})
-    get_cache(env.config.nb_execution_cache_path).cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+    get_cache(env.config.nb_execution_cache_path).cache_notebook_bundle(
+        bundle, check_validity=False, overwrite=True
+    )
     return True
 
 
@@ -225,7 +244,9 @@ class _Progress:
     def show(self) -> None:
         if self.live and self.running:
             now = time.perf_counter()
-            pages = ", ".join(f"{name.rsplit('/', 1)[-1]} {now - begun:.0f} s" for name, begun in self.running.items())
+            pages = ", ".join(
+                f"{name.rsplit('/', 1)[-1]} {now - begun:.0f} s" for name, begun in self.running.items()
+            )
             print(f"\r\033[Kexecuting [{self.done}/{self.total}] {pages}", end="", flush=True)
 
     def close(self) -> None:

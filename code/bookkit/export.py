@@ -95,6 +95,16 @@ def _write(app: Sphinx, exception: Exception | None) -> None:
         os.replace(draft, target)
 
 
+def _sweep(app: Sphinx, exception: Exception | None) -> None:
+    """Take out of the site what Sphinx leaves there: pages that the book no longer has, templates of the theme."""
+    if exception is not None or app.builder.name != "html":
+        return
+    for path in Path(app.outdir).rglob("*.html"):
+        name = path.relative_to(app.outdir).with_suffix("").as_posix()
+        if name.startswith("_static/") or ("/" in name and name not in app.env.found_docs):
+            path.unlink()
+
+
 def _start_clock(app: Sphinx) -> None:
     app.bookkit_started = time.perf_counter()  # type: ignore[attr-defined]
 
@@ -116,4 +126,5 @@ def setup(app: Sphinx) -> None:
     """Write the files at the end of a build."""
     app.connect("builder-inited", _start_clock)
     app.connect("build-finished", _write, priority=700)
+    app.connect("build-finished", _sweep, priority=710)
     app.connect("build-finished", _report, priority=980)

@@ -80,6 +80,8 @@ def setup(app: Sphinx) -> None:
     """Start listening."""
     app.bookkit_faults = FaultLog(app)  # type: ignore[attr-defined]
     logging.getLogger(NAMESPACE).addHandler(fault_log(app))
-    app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it for an extension that this book leaves out
+    app.add_config_value(
+        "comments_config", {}, ""
+    )  # Jupyter Book sets it for an extension that this book leaves out
     app.connect("config-inited", _start, priority=10)
     app.connect("build-finished", _finish, priority=990)

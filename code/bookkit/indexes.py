@@ -29,7 +29,7 @@ STATUS = {"checked": "已核对", "cited": "已引用", "open": "待核对"}
 Link = Callable[[str, str], str]
 
 
-class index_place(nodes.General, nodes.Element):  # noqa: N801
+class index_place(nodes.General, nodes.Element):
     """Where a generated index will stand."""
 
 
@@ -47,7 +47,9 @@ def evidence_html(env: BuildEnvironment, link: Link) -> str:
     """Return the filterable table of all results."""
     items = evidence_items(env)
     counts = {key: sum(item["identity"] == key for item in items) for key in IDENTITIES}
-    buttons = [("", "全部", len(items))] + [(key, IDENTITIES[key].name, count) for key, count in counts.items()]
+    buttons = [("", "全部", len(items))] + [
+        (key, IDENTITIES[key].name, count) for key, count in counts.items()
+    ]
     lines = []
     for item in items:
         where = f'<a href="{escape(link(item["page"], item["anchor"]), quote=True)}">{escape(_title(env, item["page"]))}</a>'
@@ -127,7 +129,11 @@ def errata_html(env: BuildEnvironment, link: Link) -> str:
         if entry.erratum is None:
             continue
         page, anchor = places[entry.id]
-        where = f'<a href="{escape(link(page, anchor), quote=True)}">{escape(_title(env, page))}</a>' if page else "待核对"
+        where = (
+            f'<a href="{escape(link(page, anchor), quote=True)}">{escape(_title(env, page))}</a>'
+            if page
+            else "待核对"
+        )
         lines.append(
             f'<tr><th scope="row">{entry.section}</th><td>{escape(entry.label)}</td><td>{figure_text(entry.printed)}</td>'
             f"<td>{figure_text(entry.expected)}</td><td>{escape(entry.erratum)}</td><td>{where}</td></tr>"

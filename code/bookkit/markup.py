@@ -25,7 +25,9 @@ def seal_html(identity: Identity, link: str = "") -> str:
         link: address of its explanation; without one the seal is no link but can still be focused.
     """
     tip = escape(f"{identity.name}：{identity.meaning}", quote=True)
-    start, end = (f'<a href="{escape(link, quote=True)}"', "a") if link else ('<span tabindex="0" role="img"', "span")
+    start, end = (
+        (f'<a href="{escape(link, quote=True)}"', "a") if link else ('<span tabindex="0" role="img"', "span")
+    )
     return (
         f'{start} class="seal seal-{identity.family} seal-{identity.key}" data-tip="{tip}" '
         f'aria-label="{tip}">{identity.seal}</{end}>'
@@ -66,7 +68,7 @@ def _link(translator: HTML5Translator, kind: str, anchor: str) -> str:
     target = index_page(app.env, kind)
     if target is None:
         return ""
-    return f"{translator.builder.get_relative_uri(translator.builder.current_docname, target)}#{anchor}"  # type: ignore[attr-defined]
+    return f"{translator.builder.get_relative_uri(translator.builder.current_docname, target)}#{anchor}"
 
 
 def _visit_seal(translator: HTML5Translator, node: seal) -> None:
@@ -83,7 +85,9 @@ def _visit_note(translator: HTML5Translator, node: evidence_note) -> None:
         body = f'<span class="note-kind">断言</span>{escape(record["claim"])}'
     else:
         body = _ledger_note(record, row(record["id"]), _link(translator, "ledger", f"row-{record['id']}"))
-    translator.body.append(f'<div class="evidence-note is-{record["kind"]}">{mark}<span>{body}</span></div>\n')
+    translator.body.append(
+        f'<div class="evidence-note is-{record["kind"]}">{mark}<span>{body}</span></div>\n'
+    )
     raise nodes.SkipNode
 
 

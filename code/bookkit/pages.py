@@ -7,7 +7,7 @@ of that section, a cell's tag `identity-<key>` for the cell. A seal is drawn whe
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from bs4 import BeautifulSoup
@@ -28,11 +28,11 @@ LOGGER = logging.getLogger(__name__)
 HAN = re.compile(r"[\u3400-\u9fff]")
 
 
-class identity_mark(nodes.Invisible, nodes.Element):  # noqa: N801
+class identity_mark(nodes.Invisible, nodes.Element):
     """Sets the identity for the rest of the section it stands in."""
 
 
-class seal(nodes.General, nodes.Element):  # noqa: N801
+class seal(nodes.General, nodes.Element):
     """The two-character mark of an identity."""
 
 
@@ -65,7 +65,11 @@ class StableAddresses(SphinxTransform):
             labels = [ids[name] for name in section["names"] if types.get(name) and ids.get(name)]
             if not labels:
                 text = title.astext() if title is not None else ""
-                LOGGER.error("heading without label: %s (write `(label)=` above it)", text, location=(self.env.docname, line))
+                LOGGER.error(
+                    "heading without label: %s (write `(label)=` above it)",
+                    text,
+                    location=(self.env.docname, line),
+                )
                 continue
             section["ids"] = labels
             page.headings.append((line, labels[0]))
@@ -79,7 +83,6 @@ class _Reader:
     path: str
     page: Page
     drawn: str | None = None
-    cells: set[int] = field(default_factory=set)
 
     def walk(self, node: nodes.Element, identity: str | None, anchor: str) -> None:
         for child in list(node.children):
@@ -99,24 +102,36 @@ class _Reader:
     def cell(self, cell: nodes.container, identity: str | None, anchor: str) -> None:
         tags = [c.removeprefix("tag_identity-") for c in cell["classes"] if c.startswith("tag_identity-")]
         if len(tags) > 1 or (tags and tags[0] not in IDENTITIES):
-            self.fault(cell, f"cell's identity tag: expected one of {', '.join(IDENTITIES)}, got {', '.join(tags)}")
+            self.fault(
+                cell, f"cell's identity tag: expected one of {', '.join(IDENTITIES)}, got {', '.join(tags)}"
+            )
             return
         identity = tags[0] if tags else identity
-        outputs = [c for c in cell.children if isinstance(c, nodes.container) and c.get("nb_element") == "cell_code_output"]
+        outputs = [
+            c
+            for c in cell.children
+            if isinstance(c, nodes.container) and c.get("nb_element") == "cell_code_output"
+        ]
         for output in outputs:
             shown = [part for part in output.children if not _is_note(part)]
             if not shown:
                 continue
             if identity is None:
-                self.fault(cell, "output without identity: set `identity` in the front matter, under the heading or by a tag")
+                self.fault(
+                    cell,
+                    "output without identity: set `identity` in the front matter, under the heading or by a tag",
+                )
                 continue
             for part in shown:
-                self.page.items.append(self.item(part, identity, anchor, cell.line or 1))
+                self.page.items.append(self.item(part, identity, anchor, self.page.cells[cell["cell_index"]]))
             self.draw(output, 0, identity)
 
     def static(self, node: nodes.Element, identity: str | None, anchor: str) -> None:
         if identity is None:
-            self.fault(node, "figure or table without identity: set `identity` in the front matter or under the heading")
+            self.fault(
+                node,
+                "figure or table without identity: set `identity` in the front matter or under the heading",
+            )
             return
         self.page.items.append(self.item(node, identity, anchor, _line(node)))
         assert isinstance(node.parent, nodes.Element)
@@ -158,14 +173,16 @@ def _describe(node: nodes.Node) -> tuple[str, str]:
         return "figure", caption.astext() if caption is not None else image.get("alt", "")
     if isinstance(node, nodes.table):
         title = next(iter(node.findall(nodes.title)), None)
-        head = " / ".join(entry.astext() for entry in next(iter(node.findall(nodes.row))).findall(nodes.entry))
+        head = " / ".join(
+            entry.astext() for entry in next(iter(node.findall(nodes.row))).findall(nodes.entry)
+        )
         return "table", title.astext() if title is not None else head
     for raw in node.findall(nodes.raw):
         soup = BeautifulSoup(raw.astext(), "html.parser")
         if soup.find("table"):
             found = soup.find("caption")
             return "table", found.get_text() if found else ""
-        if (described := soup.find(attrs={"aria-label": True})) is not None:
+        if (described := soup.select_one("[aria-label]")) is not None:
             return "figure", str(described["aria-label"])
     text = " ".join(node.astext().split())
     return "value", text if len(text) <= 60 else text[:59] + "…"
@@ -178,16 +195,12 @@ def _read_page(app: Sphinx, doctree: nodes.document) -> None:
     text = sources.read_page(path)
     page = page_of(env, docname)
     page.items = []
-    try:
-        matter = sources.front_matter(text)
-    except ValueError as error:
-        LOGGER.error("%s", error, location=(docname, 1))
-        return
-    for reason in sources.header_faults(text):
-        LOGGER.error("%s", reason, location=(docname, 1))
+    matter = sources.front_matter(text)  # known to be readable: `bookkit.execute` looked
     identity = matter.get("identity")
     if identity is not None and identity not in IDENTITIES:
-        LOGGER.error("identity: unknown %r; known are %s", identity, ", ".join(IDENTITIES), location=(docname, 1))
+        LOGGER.error(
+            "identity: unknown %r; known are %s", identity, ", ".join(IDENTITIES), location=(docname, 1)
+        )
         identity = None
     _check_images(docname, doctree)
     first = page.headings[0][1] if page.headings else ""
@@ -215,9 +228,16 @@ def _note_covers(docname: str, page: Page, covers: object) -> None:
     labels = {label for _, label in page.headings}
     for section, label in covers.items():
         if str(section) not in sections():
-            LOGGER.error("covers: the course has no section %r (quote the id)", section, location=(docname, 1))
+            LOGGER.error(
+                "covers: the course has no section %r (quote the id)", section, location=(docname, 1)
+            )
         elif label not in labels:
-            LOGGER.error("covers: section %s names the label %r, which no heading here has", section, label, location=(docname, 1))
+            LOGGER.error(
+                "covers: section %s names the label %r, which no heading here has",
+                section,
+                label,
+                location=(docname, 1),
+            )
         else:
             page.covers[str(section)] = str(label)
 
@@ -228,12 +248,20 @@ def _check_coverage(app: Sphinx, env: BuildEnvironment) -> None:
         done = {record.data.get("id") or record.data.get("covers") for record in page.records}
         for section in page.covers:
             if section in owners:
-                LOGGER.error("covers: section %s is claimed by %s too", section, owners[section], location=docname)
+                LOGGER.error(
+                    "covers: section %s is claimed by %s too", section, owners[section], location=(docname, 1)
+                )
             owners.setdefault(section, docname)
             for row in rows().values():
                 if row.section == section and row.check != "cited" and row.id not in done:
                     how = "guarded" if row.check == "property" else "checked"
-                    LOGGER.error("section %s is covered here, but its row %s is not %s", section, row.id, how, location=docname)
+                    LOGGER.error(
+                        "section %s is covered here, but its row %s is not %s",
+                        section,
+                        row.id,
+                        how,
+                        location=(docname, 1),
+                    )
 
 
 def setup(app: Sphinx) -> None:

@@ -6,6 +6,7 @@ Everything here works on text and needs no Sphinx, so that tests and tools use i
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ HEADER = {
 """What the `jupytext` block of an executed page must hold (other keys may stand beside it)."""
 
 _FRONT = re.compile(r"\A---\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
-_CELL = re.compile(r"^(`{3,})\{code-cell\}", re.MULTILINE)
+_FENCE = re.compile(r"(`{3,}|~{3,})\s*(\{?[\w-]*\}?)")
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,13 @@ class Cell:
 
 
 def front_matter(text: str) -> dict[str, Any]:
-    """Return the front matter of a page, empty where it has none.
+    r"""Return the front matter of a page, empty where it has none.
 
     Raises:
         ValueError: if it is not valid YAML or not a mapping.
 
     Example:
-        >>> front_matter("---\\nidentity: constructed\\n---\\n# 标题")
+        >>> front_matter("---\nidentity: constructed\n---\n# 标题")
         {'identity': 'constructed'}
     """
     match = _FRONT.match(text)
@@ -64,13 +65,13 @@ def front_matter(text: str) -> dict[str, Any]:
 
 
 def has_cells(text: str) -> bool:
-    """Say whether a page contains code cells.
+    r"""Say whether a page contains code cells.
 
     Example:
-        >>> has_cells("```{code-cell}\\n1 + 1\\n```")
+        >>> has_cells("```{code-cell}\n1 + 1\n```")
         True
     """
-    return bool(_CELL.search(text))
+    return any(info == "{code-cell}" for _, info, _ in _fences(text))
 
 
 def header_faults(text: str) -> list[str]:
@@ -79,14 +80,16 @@ def header_faults(text: str) -> list[str]:
     A page without the full header is shown but never executed; a page with another kernel's name runs on its
     author's machine only.
     """
+    matter = front_matter(text)
     if not has_cells(text):
         return []
-    matter = front_matter(text)
     faults = []
     jupytext = matter.get("jupytext")
     representation = jupytext.get("text_representation") if isinstance(jupytext, dict) else None
     if not isinstance(representation, dict):
-        faults.append("the page has code cells but no jupytext header, so it would not be executed; see CONTRIBUTING")
+        faults.append(
+            "the page has code cells but no jupytext header, so it would not be executed; see CONTRIBUTING"
+        )
     else:
         for key, want in HEADER["text_representation"].items():
             if str(representation.get(key)) != str(want):
@@ -96,7 +99,9 @@ def header_faults(text: str) -> list[str]:
         got = kernel.get("name") if isinstance(kernel, dict) else None
         faults.append(f"kernelspec: name must be {KERNEL['name']}, got {got}")
     elif kernel.get("display_name") != KERNEL["display_name"]:
-        faults.append(f"kernelspec: display_name must be {KERNEL['display_name']!r}, got {kernel.get('display_name')!r}")
+        faults.append(
+            f"kernelspec: display_name must be {KERNEL['display_name']!r}, got {kernel.get('display_name')!r}"
+        )
     return faults
 
 
@@ -106,21 +111,39 @@ def read_cells(text: str) -> list[Cell]:
     Raises:
         ValueError: if a cell is not closed.
     """
+    cells = []
+    for line, info, body in _fences(text):
+        if info == "{code-cell}":
+            if body is None:
+                raise ValueError(f"line {line}: this code cell is not closed")
+            cells.append(_cell(body, line + 1))
+    return cells
+
+
+def _fences(text: str) -> Iterator[tuple[int, str, list[str] | None]]:
+    """Yield line, info and body of each outermost fence; the body is None where it is not closed."""
     lines = text.split("\n")
-    cells, i = [], 0
+    i = 0
     while i < len(lines):
-        opening = _CELL.match(lines[i])
+        opening = _FENCE.match(lines[i])
         i += 1
         if not opening:
             continue
-        start, fence = i, opening.group(1)
-        while i < len(lines) and lines[i].rstrip() != fence:
+        start, mark = i, opening.group(1)
+        closing = re.compile(rf"{mark[0]}{{{len(mark)},}}\s*$")
+        while i < len(lines) and not closing.match(lines[i]):
             i += 1
-        if i == len(lines):
-            raise ValueError(f"line {start}: this code cell is not closed")
-        cells.append(_cell(lines[start:i], start + 1))
+        yield start, opening.group(2), lines[start:i] if i < len(lines) else None
         i += 1
-    return cells
+
+
+def prose(text: str) -> str:
+    """Return a page with everything inside fences blanked, line numbers kept."""
+    lines = text.split("\n")
+    for start, _, body in _fences(text):
+        length = len(lines) - start if body is None else len(body)
+        lines[start - 1 : start + length + 1] = [""] * len(lines[start - 1 : start + length + 1])
+    return "\n".join(lines)
 
 
 def _cell(body: list[str], line: int) -> Cell:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
@@ -14,7 +16,11 @@ from onesentence.sentence.strip import Strip, positions
 class SentenceStrip(SphinxDirective):
     """`{sentence-strip}` with the options `source` and `target`: units to light, by name, number or `all`."""
 
-    option_spec = {"source": directives.unchanged, "target": directives.unchanged, "source-only": directives.flag}
+    option_spec: ClassVar = {
+        "source": directives.unchanged,
+        "target": directives.unchanged,
+        "source-only": directives.flag,
+    }
 
     def run(self) -> list[nodes.Node]:
         """Return the strip as HTML."""

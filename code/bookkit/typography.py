@@ -7,6 +7,7 @@ marks that Markdown did not recognise (they touch Chinese punctuation) are repor
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -40,11 +41,11 @@ def _join(text: str) -> str:
 
 def _neighbour(text: nodes.Text, step: int) -> str:
     """Return the character beside a text within its paragraph, empty at the ends."""
-    node: nodes.Node = text
+    node: Any = text
     while isinstance(node.parent, nodes.Inline) or node is text:
         position = node.parent.index(node) + step
         if 0 <= position < len(node.parent):
-            beside = node.parent[position].astext()
+            beside: str = node.parent[position].astext()
             return (beside[-1:] if step < 0 else beside[:1]).replace("\n", " ")
         if not isinstance(node.parent, nodes.Inline):
             break
@@ -65,7 +66,9 @@ def _report_marks(app: Sphinx, doctree: nodes.document) -> None:
     for text in doctree.findall(nodes.Text):
         if "**" in text and not _is_literal(text):
             line = next((n.line for n in _ancestors(text) if n.line), 1)
-            LOGGER.error("`**` is printed as it stands: %s", text.strip()[:40], location=(app.env.docname, line))
+            LOGGER.error(
+                "`**` is printed as it stands: %s", text.strip()[:40], location=(app.env.docname, line)
+            )
 
 
 def _ancestors(node: nodes.Node) -> list[nodes.Node]:

@@ -25,7 +25,7 @@ def emit(record: dict[str, Any], summary: str) -> None:
     from IPython.core.getipython import get_ipython
     from IPython.display import display
 
-    if get_ipython() is not None:  # type: ignore[no-untyped-call]
+    if get_ipython() is not None:
         display({MIME: record, "text/plain": summary}, raw=True)  # type: ignore[no-untyped-call]
 
 
@@ -46,7 +46,7 @@ def plain(value: Any) -> Any:
         >>> plain((np.float64(0.5), np.arange(2), "书"))
         [0.5, [0, 1], '书']
     """
-    if value is None or isinstance(value, str | bool | int | float):
+    if value is None or type(value) in (str, bool, int, float):
         return value
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
@@ -58,4 +58,6 @@ def plain(value: Any) -> Any:
         value = value.detach().cpu()
     if hasattr(value, "tolist"):
         return plain(value.tolist())
-    raise TypeError(f"value: a {type(value).__name__} cannot be kept in a record; give numbers, text or arrays")
+    raise TypeError(
+        f"value: a {type(value).__name__} cannot be kept in a record; give numbers, text or arrays"
+    )

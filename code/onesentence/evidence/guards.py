@@ -44,7 +44,9 @@ def guard(claim: str, condition: Any, *, covers: str | None = None) -> None:
             "reduce an array with .all() or .any(), compare a number with an interval"
         )
     if covers is not None and row(covers).check != "property":
-        raise LedgerError(f"{covers}: a {row(covers).check} row is checked with ledger.check or ledger.cite, not guarded")
+        raise LedgerError(
+            f"{covers}: a {row(covers).check} row is checked with ledger.check or ledger.cite, not guarded"
+        )
     ok = bool(condition)
     record = {"kind": "guard", "claim": claim, "covers": covers, "ok": ok}
     emit(record, f"{'✓' if ok else '✗'} {claim}")

@@ -31,11 +31,17 @@ class Identity:
 IDENTITIES: dict[str, Identity] = {
     identity.key: identity
     for identity in (
-        Identity("constructed", "构造", "教学构造", "数值由人设定，用来看清一步计算；没有训练过任何东西。", "made"),
+        Identity(
+            "constructed", "构造", "教学构造", "数值由人设定，用来看清一步计算；没有训练过任何东西。", "made"
+        ),
         Identity("mechanism", "机制", "机制验证", "本次构建里执行并检验的性质；没有训练。", "run"),
         Identity("trained", "本训", "本次训练", "本次构建里训练得到，附种子、步数与数据指纹。", "run"),
-        Identity("measured", "实测", "本机测量", "本次构建在这台机器上测得的时间或内存；换一台机器会变。", "run"),
-        Identity("recorded", "存档", "存档记录", "本项目早先在注明的硬件上的运行，附日期、版本与提交。", "quoted"),
+        Identity(
+            "measured", "实测", "本机测量", "本次构建在这台机器上测得的时间或内存；换一台机器会变。", "run"
+        ),
+        Identity(
+            "recorded", "存档", "存档记录", "本项目早先在注明的硬件上的运行，附日期、版本与提交。", "quoted"
+        ),
         Identity("course", "原录", "课程原记录", "所依据课程自己的存档运行，本书没有重跑。", "quoted"),
         Identity("literature", "文献", "文献结果", "论文报告的数，注明版本与表号；本书没有重跑。", "quoted"),
         Identity("pending", "待行", "待执行设计", "只有设计，还没有执行，不能当作结果。", "quoted"),

@@ -61,7 +61,9 @@ class Row:
 
 
 def _load(name: str) -> Any:
-    return json.loads(resources.files("onesentence.evidence").joinpath("data", name).read_text(encoding="utf-8"))
+    return json.loads(
+        resources.files("onesentence.evidence").joinpath("data", name).read_text(encoding="utf-8")
+    )
 
 
 @cache
@@ -180,7 +182,9 @@ def check(row_id: str, value: Any) -> None:
     ok = agrees(computed, entry.expected, entry.tolerance, relative=entry.relative)
     _emit(entry, computed, "checked", ok)
     if not ok:
-        raise LedgerError(f"{row_id}: computed {computed}, expected {entry.expected} within {entry.tolerance}")
+        raise LedgerError(
+            f"{row_id}: computed {computed}, expected {entry.expected} within {entry.tolerance}"
+        )
 
 
 def cite(row_id: str) -> Any:

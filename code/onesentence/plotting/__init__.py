@@ -9,4 +9,15 @@ from onesentence.plotting.figure import show
 from onesentence.plotting.style import PALETTE, use_style
 from onesentence.plotting.table import Table, table
 
-__all__ = ["PALETTE", "Table", "bars", "draw_roles", "draw_tree", "heatmap", "plane", "show", "table", "use_style"]
+__all__ = [
+    "PALETTE",
+    "Table",
+    "bars",
+    "draw_roles",
+    "draw_tree",
+    "heatmap",
+    "plane",
+    "show",
+    "table",
+    "use_style",
+]

@@ -42,10 +42,14 @@ def heatmap(
     """
     values = np.asarray(matrix, dtype=float)
     if values.shape != (len(rows), len(columns)):
-        raise ValueError(f"matrix: shape {values.shape} does not fit {len(rows)} rows and {len(columns)} columns")
+        raise ValueError(
+            f"matrix: shape {values.shape} does not fit {len(rows)} rows and {len(columns)} columns"
+        )
     low, high = limits
     if values.min() < low or values.max() > high:
-        raise ValueError(f"limits: values reach from {values.min():g} to {values.max():g}, outside {low:g} to {high:g}")
+        raise ValueError(
+            f"limits: values reach from {values.min():g} to {values.max():g}, outside {low:g} to {high:g}"
+        )
     image = axes.imshow(values, cmap=SEQUENTIAL, vmin=low, vmax=high, aspect="auto")
     axes.set_xticks(range(len(columns)), columns)
     axes.set_yticks(range(len(rows)), rows)
@@ -53,7 +57,14 @@ def heatmap(
     axes.spines[:].set_visible(False)
     for (i, j), value in np.ndenumerate(values):
         dark = (value - low) / (high - low) > 0.55
-        axes.text(j, i, f"{value:.{digits}f}".replace("-", "−"), ha="center", va="center", color="#ffffff" if dark else PALETTE["ink"])
+        axes.text(
+            j,
+            i,
+            f"{value:.{digits}f}".replace("-", "−"),
+            ha="center",
+            va="center",
+            color="#ffffff" if dark else PALETTE["ink"],
+        )
     return image
 
 
@@ -80,7 +91,13 @@ def bars(axes: Axes, groups: Mapping[str, ArrayLike], names: Sequence[str], *, d
             raise ValueError(f"groups: {group!r} has a negative value {lengths.min():g}; bars start at zero")
         places = np.arange(len(names)) + (order - (len(groups) - 1) / 2) * height
         axes.barh(
-            places, lengths, height * 0.92, label=group, color=colours[order], edgecolor="#ffffff", hatch=HATCHES[order]
+            places,
+            lengths,
+            height * 0.92,
+            label=group,
+            color=colours[order],
+            edgecolor="#ffffff",
+            hatch=HATCHES[order],
         )
         for place, length in zip(places, lengths, strict=True):
             axes.text(length + top * 0.02, place, f"{length:.{digits}f}", va="center", fontsize=9.5)

@@ -109,7 +109,13 @@ def draw_roles(event: str, edges: Sequence[tuple[str, str]], *, lit: Sequence[st
             "",
             xy=(x * 0.8, y * 0.74),
             xytext=(x * 0.66, y * 0.6),
-            arrowprops={"arrowstyle": "-|>", "color": PALETTE["grey"], "linewidth": 1.1, "shrinkA": 0, "shrinkB": 0},
+            arrowprops={
+                "arrowstyle": "-|>",
+                "color": PALETTE["grey"],
+                "linewidth": 1.1,
+                "shrinkA": 0,
+                "shrinkB": 0,
+            },
         )
         axes.text(x * 0.48, y * 0.5, role, ha="center", va="center", fontsize=10.5, color=PALETTE["teal"])
         _tile(axes, x, y, words, active=role in lit)

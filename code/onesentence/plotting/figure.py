@@ -30,7 +30,13 @@ def to_svg(figure: Figure) -> str:
     buffer = io.StringIO()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        figure.savefig(buffer, format="svg", bbox_inches="tight", pad_inches=0.06, metadata={"Date": None, "Creator": None})
+        figure.savefig(
+            buffer,
+            format="svg",
+            bbox_inches="tight",
+            pad_inches=0.06,
+            metadata={"Date": None, "Creator": None},
+        )
     for warning in caught:
         missing = re.search(r"Glyph (\d+) ", str(warning.message))
         if missing:

@@ -26,7 +26,9 @@ PALETTE: dict[str, str] = {
 }
 """Names of the colours, by what they look like."""
 
-SEQUENTIAL = LinearSegmentedColormap.from_list("onesentence", ["#fbfaf7", "#e7c6ae", "#cf7f5f", "#b5402a", "#6e2416"])
+SEQUENTIAL = LinearSegmentedColormap.from_list(
+    "onesentence", ["#fbfaf7", "#e7c6ae", "#cf7f5f", "#b5402a", "#6e2416"]
+)
 """Colour map for weights and probabilities, from paper to deep vermilion."""
 
 FONTS = Path(__file__).resolve().parents[3] / "assets" / "fonts"
@@ -62,7 +64,9 @@ def use_style() -> None:
             "axes.titlelocation": "left",
             "axes.spines.top": False,
             "axes.spines.right": False,
-            "axes.prop_cycle": cycler(color=[PALETTE[c] for c in ("vermilion", "teal", "ochre", "plum", "grey")]),
+            "axes.prop_cycle": cycler(
+                color=[PALETTE[c] for c in ("vermilion", "teal", "ochre", "plum", "grey")]
+            ),
             "text.color": PALETTE["ink"],
             "xtick.color": PALETTE["ink"],
             "ytick.color": PALETTE["ink"],

@@ -78,7 +78,12 @@ def _is_number(value: Any) -> bool:
 
 
 def table(
-    columns: Sequence[str], rows: Sequence[Sequence[Any]], *, caption: str, digits: int = 6, row_heads: bool = True
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    caption: str,
+    digits: int = 6,
+    row_heads: bool = True,
 ) -> Table:
     """Return a table to leave as the last expression of a cell.
 

@@ -43,7 +43,9 @@ class Strip:
         ):
             for position in active:
                 if not 0 <= position < len(units):
-                    raise ValueError(f"{name}: position {position} is outside the {len(units)} tiles (0 to {len(units) - 1})")
+                    raise ValueError(
+                        f"{name}: position {position} is outside the {len(units)} tiles (0 to {len(units) - 1})"
+                    )
 
     @property
     def description(self) -> str:
@@ -66,9 +68,7 @@ class Strip:
         rows = [_row_html("source", "zh-CN", self.source_units, self.source)]
         if self.target_units:
             rows.append(_row_html("target", "en", self.target_units, self.target))
-        return (
-            f'<div class="strip" role="img" aria-label="{html.escape(self.description, quote=True)}">{"".join(rows)}</div>'
-        )
+        return f'<div class="strip" role="img" aria-label="{html.escape(self.description, quote=True)}">{"".join(rows)}</div>'
 
 
 def positions(names: str, units: Sequence[str], argument: str) -> tuple[int, ...]:

@@ -83,7 +83,15 @@ def giving_tree() -> Tree:
             Tree("宾语成分", (noun_phrase,)),
         ),
     )
-    return Tree("句子", (Tree("主语", (Tree("我"),)), Tree("时间", (Tree("昨天"),)), verb_phrase, Tree("句号", (Tree("。"),))))
+    return Tree(
+        "句子",
+        (
+            Tree("主语", (Tree("我"),)),
+            Tree("时间", (Tree("昨天"),)),
+            verb_phrase,
+            Tree("句号", (Tree("。"),)),
+        ),
+    )
 
 
 @dataclass(frozen=True)
@@ -111,7 +119,9 @@ class RoleGraph:
         for name, words in self.edges:
             if name == role:
                 return words
-        raise ValueError(f"role: unknown {role!r}; this event has {', '.join(name for name, _ in self.edges)}")
+        raise ValueError(
+            f"role: unknown {role!r}; this event has {', '.join(name for name, _ in self.edges)}"
+        )
 
 
 def unit_roles() -> tuple[str | None, ...]:
@@ -137,4 +147,6 @@ def giving_roles(units: tuple[str, ...] = UNITS) -> RoleGraph:
     """
     if len(units) != len(UNITS):
         raise ValueError(f"units: expected {len(UNITS)} units, got {len(units)}")
-    return RoleGraph(units[EVENT_UNIT], tuple((role.name, "".join(units[i] for i in role.units)) for role in ROLES))
+    return RoleGraph(
+        units[EVENT_UNIT], tuple((role.name, "".join(units[i] for i in role.units)) for role in ROLES)
+    )

@@ -252,12 +252,10 @@ CHINESE_NAME_RULES: tuple[Rule, ...] = (
     Rule(f"(?:给了|送给|借给|还给|寄给)({_NAME})(?=[一二两三四五六七八九十几这那])", "PER", group=1),
     Rule(f"{_NAME}(?=昨天|今天|明天|前天|给|送|借|还|寄|把)", "PER"),
 )
-"""Two rules for persons: a receiver between a verb of giving and a quantity, a giver before a time word or
-a verb.
+"""Two rules for persons: a receiver between a verb of giving and a quantity, a giver before a time word or a verb.
 
-A name is one of twenty common surnames and the fewest of one or two Han characters that let the rule match.
-The
-lists were written with giving sentences in mind. Known limits: surnames of two characters, nicknames and
-foreign names are missed, as is a name at the end of a clause; an ordinary word that begins like a surname
-(周一, Monday) is taken for a name; organisations and places have no rule.
+A name is one of twenty common surnames and the fewest of one or two Han characters that let the rule match. The
+lists were written with giving sentences in mind. Known limits: surnames of two characters, nicknames and foreign
+names are missed, as is a name at the end of a clause; an ordinary word that begins like a surname (周一, Monday)
+is taken for a name; organisations and places have no rule.
 """

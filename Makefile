@@ -1,0 +1,52 @@
+# Two commands on a fresh machine: `make book` and `make test`. `make help` lists the others.
+# Needed: Python 3.11 to 3.13 with venv, make. Choose an interpreter with PYTHON=/path/to/python3.12.
+
+BIN := .venv/bin
+export PYTHONDONTWRITEBYTECODE := 1
+
+.PHONY: help book test live serve lab lint lock vendor clean env browser
+
+help:  ## list the commands
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+
+env:
+	@sh tools/environment.sh
+
+book: env  ## run every page and build the site into _build/html
+	@$(BIN)/jupyter-book build .
+
+test: env browser lint book  ## everything that CI runs
+	@$(BIN)/python -m pytest -n auto --maxprocesses 4
+
+browser: env
+	@$(BIN)/python tools/browser.py
+
+live: env  ## build, open and rebuild whenever a file is saved
+	@$(BIN)/jupyter-book config sphinx . > /dev/null
+	@$(BIN)/sphinx-autobuild --port $${PORT:-8000} --open-browser --watch code --watch assets \
+	  --re-ignore '(_build|node_modules|[.]git|[.]venv|__pycache__|[.]ipynb_checkpoints)(/|$$)' . _build/live
+
+serve: book  ## serve the built site on this machine
+	@echo "http://127.0.0.1:$${PORT:-8000}/"
+	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $${PORT:-8000}
+
+lab: env  ## open the pages as notebooks in JupyterLab
+	@$(BIN)/python tools/lab.py
+	@$(BIN)/jupyter lab book
+
+lint: env  ## formatting, style, types, spelling, pages
+	@$(BIN)/ruff format --check --quiet code tests tools
+	@$(BIN)/ruff check --quiet code tests tools
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md Makefile _config.yml code tests tools assets/css assets/js
+	@$(BIN)/python -m bookkit.lint book
+	@echo "lint: nothing found"
+
+lock: env  ## write requirements.txt from the ranges in pyproject.toml
+	@$(BIN)/python tools/lock.py
+
+vendor: env  ## fetch fonts and KaTeX into assets/
+	@$(BIN)/python tools/vendor.py
+
+clean:  ## remove everything that a build makes, the execution cache too; .venv stays
+	@rm -rf _build conf.py

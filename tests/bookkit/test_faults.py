@@ -1,0 +1,254 @@
+"""Every fault that a page can have makes plain `jupyter-book build .` fail, the first time and the second."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault to plant: an edit of a page, and what the build must say, page and line first."""
+
+    name: str
+    page: str
+    old: str
+    new: str
+    said: str
+
+
+CELL = 'print("八步")'
+TABLE = 'plotting.table(["名", "权重"]'
+FAULTS = (
+    Fault(
+        "raising-cell", "alpha", CELL, "1 / 0", r"book/alpha\.md:\d+: .*ZeroDivisionError: division by zero"
+    ),
+    Fault(
+        "no-identity",
+        "alpha",
+        "identity: constructed\n",
+        "",
+        r"book/alpha\.md:\d+: .*output without identity",
+    ),
+    Fault(
+        "ledger-value-off",
+        "alpha",
+        '"1.1-target", target',
+        '"1.1-target", target[:-1]',
+        r"book/alpha\.md:\d+: .*LedgerError: 1\.1-target: computed .*expected",
+    ),
+    Fault(
+        "ledger-number-off",
+        "alpha",
+        "+ 0.3528397789656021",
+        "+ 0.352838",
+        r"book/alpha\.md:\d+: .*LedgerError: 3\.1-loss: computed 0\.352838, expected 0\.35284 within 5e-07",
+    ),
+    Fault(
+        "unknown-ledger-id",
+        "alpha",
+        "1.1-target",
+        "1.1-targets",
+        r"book/alpha\.md:\d+: .*unknown ledger id '1\.1-targets'; nearest: 1\.1-target",
+    ),
+    Fault(
+        "false-guard",
+        "alpha",
+        "len(target) == 8",
+        "len(target) == 9",
+        r"book/alpha\.md:\d+: .*GuardError: .*「一共八步」",
+    ),
+    Fault(
+        "constant-guard",
+        "alpha",
+        "len(target) == 8",
+        "8 == 4 + 4",
+        r"book/alpha\.md:\d+: .*condition of this guard is a constant",
+    ),
+    Fault(
+        "constant-check",
+        "alpha",
+        "float(len(target)) * 0 +",
+        "",
+        r"book/alpha\.md:\d+: .*value of this check is a constant",
+    ),
+    Fault("no-jupytext-header", "alpha", "jupytext:", "other:", r"book/alpha\.md:1: .*no jupytext header"),
+    Fault(
+        "half-jupytext-header",
+        "alpha",
+        "    format_name: myst\n",
+        "",
+        r"book/alpha\.md:1: .*format_name must be myst",
+    ),
+    Fault(
+        "other-kernel",
+        "alpha",
+        "name: python3",
+        "name: my-env",
+        r"book/alpha\.md:1: .*kernelspec: name must be python3, got my-env",
+    ),
+    Fault(
+        "broken-reference",
+        "alpha",
+        "`beta-figure`",
+        "`beta-figures`",
+        r"book/alpha\.md:\d+: .*undefined label: 'beta-figures'",
+    ),
+    Fault(
+        "no-alt",
+        "beta",
+        "  image:\n    alt: 两根横条，上长下短。\n",
+        "",
+        r"book/beta\.md:\d+: .*figure without a Chinese alternative text",
+    ),
+    Fault(
+        "english-alt",
+        "beta",
+        "两根横条，上长下短。",
+        "two bars",
+        r"book/beta\.md:\d+: .*figure without a Chinese alternative text",
+    ),
+    Fault(
+        "missing-glyph",
+        "beta",
+        '["甲", "−1"]',
+        '["甲", "𓀀"]',
+        r"book/beta\.md:\d+: .*no glyph for '𓀀' \(U\+13000\)",
+    ),
+    Fault(
+        "no-label", "alpha", "(alpha-other)=\n", "", r"book/alpha\.md:\d+: .*heading without label: 另一节"
+    ),
+    Fault("no-glue", "beta", "`largest`", "`smallest`", r"book/beta\.md:\d+: .*smallest"),
+    Fault(
+        "section-claimed-twice",
+        "beta",
+        "---\n\n(beta)=",
+        'covers:\n  "1.1": beta-table\n---\n\n(beta)=',
+        r"book/beta\.md:1: .*section 1\.1 is claimed by book/alpha too",
+    ),
+    Fault(
+        "unknown-section",
+        "alpha",
+        '"1.1": alpha-target',
+        '"1.99": alpha-target',
+        r"book/alpha\.md:1: .*no section '1\.99'",
+    ),
+    Fault(
+        "label-of-no-heading",
+        "alpha",
+        '"1.1": alpha-target',
+        '"1.1": alpha-nowhere',
+        r"book/alpha\.md:1: .*'alpha-nowhere', which no heading here has",
+    ),
+    Fault(
+        "claimed-but-unchecked",
+        "alpha",
+        '"1.1": alpha-target',
+        '"1.1": alpha-target\n  "3.1": alpha-other',
+        r"book/alpha\.md:1: .*row 3\.1-weights is not checked",
+    ),
+    Fault(
+        "stderr",
+        "alpha",
+        CELL,
+        'import sys; print("careful", file=sys.stderr)',
+        r"book/alpha\.md:\d+: .*cell writes to stderr: careful",
+    ),
+    Fault(
+        "warning-on-stderr",
+        "alpha",
+        CELL,
+        'import warnings; warnings.warn("old")',
+        r"book/alpha\.md:\d+: .*cell writes to stderr: .*old",
+    ),
+    Fault(
+        "over-the-time-limit",
+        "alpha",
+        CELL,
+        "import time; time.sleep(60)",
+        r"book/alpha\.md:\d+: .*longer than the limit of 4 s",
+    ),
+    Fault(
+        "dead-kernel",
+        "alpha",
+        CELL,
+        "import os; os._exit(3)",
+        r"book/alpha\.md:\d+: .*the kernel died in this cell",
+    ),
+    Fault("object-address", "alpha", CELL, "print(object())", r"book/alpha\.md:\d+: .*object's address"),
+    Fault(
+        "machine-path",
+        "alpha",
+        CELL,
+        "import os; print(os.getcwd())",
+        r"book/alpha\.md:\d+: .*path of this machine",
+    ),
+    Fault(
+        "progress-bar", "alpha", CELL, r'print("10 %\r20 %")', r"book/alpha\.md:\d+: .*terminal control codes"
+    ),
+    Fault(
+        "expected-error",
+        "alpha",
+        CELL,
+        "raise ValueError('meant')",
+        r"book/alpha\.md:\d+: .*ValueError: meant",
+    ),
+    Fault(
+        "wrong-formula",
+        "index",
+        "$a^2$",
+        "$\\unknown{a}$",
+        r"book/index\.md:\d+: .*KaTeX cannot read this formula",
+    ),
+    Fault(
+        "unparsed-emphasis",
+        "index",
+        "**加粗**，",
+        "和**“加粗”**的字",
+        r"book/index\.md:\d+: .*`\*\*` is printed as it stands",
+    ),
+    Fault(
+        "unknown-identity", "beta", "mechanism", "proven", r"book/beta\.md:\d+: .*identity: unknown 'proven'"
+    ),
+    Fault("unknown-tile", "index", ":source: 他", ":source: 她", r"book/index\.md:\d+: .*'她' is no tile"),
+)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_build_fails_twice_and_recovers(book, fault: Fault) -> None:
+    book.edit(fault.page, fault.old, fault.new)
+    if fault.name == "over-the-time-limit":
+        config = book.root / "_config.yml"
+        config.write_text(
+            re.sub(r"timeout: \d+", "timeout: 4", config.read_text(encoding="utf-8")), encoding="utf-8"
+        )
+    if fault.name == "expected-error":
+        book.edit("alpha", "covers:", "execution:\n  allow_errors: true\ncovers:")
+    for attempt in ("first", "second"):
+        status, output = book.build()
+        assert status == 1, f"{attempt} build: {output}"
+        summary = output[output.index("Build failed") :]
+        assert re.search(rf"^  {fault.said}", summary, re.MULTILINE), f"{attempt} build: {summary}"
+        listed = re.findall(r"^  .*", summary, re.MULTILINE)
+        assert not any(str(book.root) in line for line in listed), "the summary names this machine's folder"
+
+
+def test_build_recovers_when_the_fault_is_mended(book) -> None:
+    book.edit("alpha", CELL, "1 / 0")
+    assert book.build()[0] == 1
+    book.edit("alpha", "1 / 0", CELL)
+    status, output = book.build()
+    assert status == 0, output
+    assert "executed 0 pages" in output, "the good output was still cached"
+
+
+def test_all_failing_pages_are_reported_at_once_and_good_ones_kept(book) -> None:
+    book.edit("alpha", CELL, "1 / 0")
+    book.edit("beta", "softmax([1.0, -1.0])", "softmax([])[3]")
+    status, output = book.build()
+    assert status == 1
+    assert "2 faults" in output
+    assert re.search(r"book/alpha\.md:\d+: .*ZeroDivisionError", output)
+    assert re.search(r"book/beta\.md:\d+: .*IndexError", output)

@@ -1,0 +1,52 @@
+"""The built book, and a browser that reaches nothing but it."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+HTML = ROOT / "_build" / "html"
+sys.path.insert(0, str(ROOT / "tools"))
+
+
+@pytest.fixture(scope="session")
+def html() -> Path:
+    assert (HTML / "book" / "index.html").is_file(), (
+        "the book is not built: run `make book` first (`make test` does)"
+    )
+    return HTML
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    from browser import ARGUMENTS, find_browser
+
+    path = find_browser()
+    assert path, "no browser: run `make browser`"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield browser
+        browser.close()
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def server(html: Path) -> Iterator[str]:
+    """Serve the site on this machine under a sub-path, as GitHub Pages does."""
+    handler = functools.partial(_Quiet, directory=str(html))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
