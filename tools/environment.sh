@@ -34,6 +34,6 @@ if [ ! -x .venv/bin/python ] || [ "$(cut -d' ' -f1 "$mark" 2>/dev/null)" != "$PW
 fi
 rm -f "$mark"
 echo "environment: installing the lock (a few minutes the first time)"
-.venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+.venv/bin/python -m pip install -qq --disable-pip-version-check -r requirements.txt
 printf '%s\n' "$wanted" > "$mark"
 echo "environment: ready after $(($(date +%s) - started)) s"
