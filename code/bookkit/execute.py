@@ -151,6 +151,7 @@ def _threads_per_page(pages: int) -> Iterator[None]:
     share = str(max(1, _cores() // max(1, pages)))
     os.environ.update({name: value or share for name, value in before.items()})
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # this environment's kernel, not one of the user's
     try:
         yield
     finally:

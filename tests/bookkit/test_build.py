@@ -105,7 +105,7 @@ def test_seal_is_drawn_once_where_the_identity_changes(built) -> None:
 def test_sections_have_the_written_addresses(built) -> None:
     for page, labels in {
         "alpha": ["alpha", "alpha-target", "alpha-other"],
-        "index": ["fixture-home"],
+        "index": ["fixture-home", "fixture-wide"],
     }.items():
         ids = [section.get("id") for section in soup(built, page).select("article section")]
         assert ids == labels
