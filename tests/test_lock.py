@@ -59,7 +59,17 @@ def foreign_installs(text: str) -> list[str]:
         words = [word.strip("\"'()") for word in command.split()]
         for before, word in zip(["", *words], words, strict=False):
             is_lock = before in ("-r", "--requirement") and word.rpartition("/")[2] == "requirements.txt"
-            is_plain = word in ("pip", "-q", "--quiet", "-U", "--upgrade", "-r", "--requirement")
+            is_plain = word in (
+                "pip",
+                "-q",
+                "-qq",
+                "--quiet",
+                "--disable-pip-version-check",
+                "-U",
+                "--upgrade",
+                "-r",
+                "--requirement",
+            )
             if word and not is_lock and not is_plain:
                 found.append(word)
     return found
