@@ -13,8 +13,20 @@ from sphinx.application import Sphinx
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register everything with Sphinx."""
-    from bookkit import collect, execute, export, faults, indexes, markup, maths, pages, strip, typography
+    from bookkit import (
+        collect,
+        execute,
+        export,
+        faults,
+        indexes,
+        keys,
+        markup,
+        maths,
+        pages,
+        strip,
+        typography,
+    )
 
-    for module in (faults, execute, collect, typography, pages, markup, maths, strip, indexes, export):
+    for module in (faults, keys, execute, collect, typography, pages, markup, maths, strip, indexes, export):
         module.setup(app)
     return {"version": "1", "env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

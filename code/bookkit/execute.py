@@ -5,15 +5,14 @@ matched against its own cache first; the misses run in a pool (a kernel is a pro
 serve), and the main thread alone writes to the cache. MyST-NB then finds every page there. All failures are
 collected and reported together; pages that ran well stay cached.
 
-The folder of the cache is named after a hash of the package's code, the lock and the Python version, so that no
-page keeps an output that other code has made.
+A page's key (`bookkit.keys`) makes sure that no page keeps an output that other code has made. A cache, or an
+entry of it, that cannot be read is thrown away with a line saying so, and the pages are run again.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import platform
+import shutil
 import sys
 import tempfile
 import time
@@ -25,17 +24,16 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_cache import get_cache
-from jupyter_cache.base import CacheBundleIn
+from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
 from jupyter_cache.executors.utils import single_nb_execution
 from myst_nb.core.read import create_nb_reader
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
-from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-from bookkit import faults, sources
+from bookkit import faults, keys, sources
 from bookkit.outputs import output_faults
 
 LOGGER = logging.getLogger(__name__)
@@ -59,34 +57,6 @@ class Run:
     failures: list[tuple[int, str]]
 
 
-def code_hash(root: Path, folder: str) -> str:
-    """Return a hash of the Python and JSON files under `root/code/folder`, the lock and Python's version.
-
-    Args:
-        root: the project's root.
-        folder: a package under `code/`; one that is installed elsewhere is hashed where it is.
-    """
-    digest = hashlib.sha256(platform.python_version().encode())
-    package = root / "code" / folder
-    if not package.is_dir():
-        package = Path(__file__).resolve().parent.parent / folder
-    files = [p for p in package.rglob("*") if p.suffix in (".py", ".json")]
-    for path in sorted(files):
-        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
-    lock = root / "requirements.txt"
-    if lock.is_file():
-        digest.update(lock.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _set_keys(app: Sphinx, config: Config) -> None:
-    root = Path(app.srcdir)
-    base = config.nb_execution_cache_path or Path(app.outdir).parent / ".jupyter_cache"
-    config.bookkit_execution_key = code_hash(root, "onesentence")
-    config.bookkit_site_key = code_hash(root, "bookkit")
-    config.nb_execution_cache_path = str(Path(base) / config.bookkit_execution_key)
-
-
 def _execute_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     started = time.perf_counter()
     pending = {}
@@ -101,15 +71,16 @@ def _execute_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
             LOGGER.error("%s", reason, location=(docname, 1))
             failed = True
         if sources.has_cells(text) and not reasons:
-            pending[docname] = _notebook(env, docname, text)
-    misses = _misses(env, pending)
+            pending[docname] = _notebook(env, docname, keys.keyed(text, Path(app.srcdir)))
+    cache = open_cache(Path(env.mystnb_config.execution_cache_path))  # type: ignore[attr-defined]
+    misses = _misses(cache, pending)
     measured = [name for name in misses if _is_measured(pending[name])]
     shared = [name for name in misses if name not in measured]
     progress = _Progress(len(misses))
     for batch, workers in ((shared, _cores()), (measured, 1)):
         with _threads_per_page(min(workers, len(batch) or 1)):
             for run in _pool(app, env, {name: pending[name] for name in batch}, workers, progress):
-                failed |= not _keep(env, run)
+                failed |= not _keep(cache, env, run)
     progress.close()
     app.bookkit_times = {"execute": time.perf_counter() - started, "executed": len(misses)}  # type: ignore[attr-defined]
     if failed:
@@ -123,13 +94,39 @@ def _notebook(env: BuildEnvironment, docname: str, text: str) -> NotebookNode:
     return notebook
 
 
-def _misses(env: BuildEnvironment, notebooks: dict[str, NotebookNode]) -> list[str]:
-    cache = get_cache(env.config.nb_execution_cache_path)
+def open_cache(path: Path) -> JupyterCacheAbstract:
+    """Open the execution cache, anew where what lies there cannot be read.
+
+    Args:
+        path: folder of the cache.
+    """
+    try:
+        cache = get_cache(path)
+        cache.list_cache_records()
+    except Exception as error:  # whatever sqlite, SQLAlchemy or JSON say of a damaged file
+        LOGGER.info(
+            "execution cache cannot be read (%s); making a new one", " ".join(str(error).split())[:120]
+        )
+        shutil.rmtree(path, ignore_errors=True)
+        cache = get_cache(path)
+    return cache
+
+
+def _misses(cache: JupyterCacheAbstract, notebooks: dict[str, NotebookNode]) -> list[str]:
     misses = []
     for docname, notebook in notebooks.items():
         try:
-            cache.match_cache_notebook(notebook)
+            record = cache.match_cache_notebook(notebook)
         except KeyError:
+            misses.append(docname)
+            continue
+        try:
+            cache.get_cache_bundle(record.pk)
+        except Exception as error:  # the entry's file is gone or damaged
+            LOGGER.info(
+                "cached outputs of %s cannot be read (%s); running it again", docname, type(error).__name__
+            )
+            cache.remove_cache(record.pk)
             misses.append(docname)
     return misses
 
@@ -213,16 +210,14 @@ def _execute(docname: str, notebook: NotebookNode, root: Path, timeout: int, pro
     return Run(docname, notebook, seconds, failures)
 
 
-def _keep(env: BuildEnvironment, run: Run) -> bool:
+def _keep(cache: JupyterCacheAbstract, env: BuildEnvironment, run: Run) -> bool:
     """Cache a good run, report a failed one; return whether it was good."""
     if run.failures:
         for line, reason in run.failures:
             LOGGER.error("%s", " ".join(reason.split()), location=(run.docname, line))
         return False
     bundle = CacheBundleIn(run.notebook, env.doc2path(run.docname), data={"execution_seconds": run.seconds})
-    get_cache(env.config.nb_execution_cache_path).cache_notebook_bundle(
-        bundle, check_validity=False, overwrite=True
-    )
+    cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
     return True
 
 
@@ -258,7 +253,4 @@ class _Progress:
 def setup(app: Sphinx) -> None:
     """Register the keys and the pool."""
     app.bookkit_times: dict[str, Any] = {}  # type: ignore[attr-defined,misc]
-    app.add_config_value("bookkit_execution_key", "", "env")
-    app.add_config_value("bookkit_site_key", "", "env")
-    app.connect("config-inited", _set_keys, priority=20)
     app.connect("env-before-read-docs", _execute_pages)

@@ -20,6 +20,7 @@ from bookkit import sources
 MAX_LINES = 18
 MAX_COLUMNS = 82  # what fits beside the side bar without scrolling; a Chinese character counts two
 _HAN_END = re.compile(r"[\u3400-\u9fff\u3000-\u303f\uff00-\uffef]\s*$")
+_TYPED_SPACE = re.compile(r"[\u3400-\u9fff] (?=[A-Za-z0-9$`{])|[A-Za-z0-9$`}] (?=[\u3400-\u9fff])")
 _HAN_START = re.compile(r"^[\u3400-\u9fff\u3000-\u303f\uff00-\uffef]")
 
 
@@ -57,6 +58,7 @@ def page_faults(text: str) -> list[tuple[int, str]]:
             if columns(line) > MAX_COLUMNS:
                 faults.append((cell.line + offset, f"line of {columns(line)} columns; at most {MAX_COLUMNS}"))
     faults.extend(_wrapped_paragraphs(text))
+    faults.extend(_typed_spaces(text))
     return faults
 
 
@@ -67,6 +69,15 @@ def _wrapped_paragraphs(text: str) -> list[tuple[int, str]]:
             faults.append((number, "a Chinese paragraph goes on in a second line; write it in one"))
         before = line
     return faults
+
+
+def _typed_spaces(text: str) -> list[tuple[int, str]]:
+    return [
+        (number, f"a space is typed between Chinese and Latin: {found.group()!r} (the style sheet makes it)")
+        for number, line in enumerate(sources.prose(text).split("\n"), start=1)
+        if not line.startswith(":::")  # a directive and its argument
+        for found in _TYPED_SPACE.finditer(line)
+    ]
 
 
 def cell_faults(text: str, name: str) -> list[str]:

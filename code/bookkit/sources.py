@@ -138,8 +138,10 @@ def _fences(text: str) -> Iterator[tuple[int, str, list[str] | None]]:
 
 
 def prose(text: str) -> str:
-    """Return a page with everything inside fences blanked, line numbers kept."""
+    """Return a page with its front matter and everything inside fences blanked, line numbers kept."""
     lines = text.split("\n")
+    if front := _FRONT.match(text):
+        lines[: front.group().count("\n")] = [""] * front.group().count("\n")
     for start, _, body in _fences(text):
         length = len(lines) - start if body is None else len(body)
         lines[start - 1 : start + length + 1] = [""] * len(lines[start - 1 : start + length + 1])

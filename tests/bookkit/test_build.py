@@ -214,21 +214,6 @@ def test_killed_build_is_not_continued(book) -> None:
     assert not marker.exists()
 
 
-def test_changed_package_code_is_another_cache(tmp_path: Path) -> None:
-    from bookkit.execute import code_hash
-
-    package = tmp_path / "code" / "onesentence"
-    package.mkdir(parents=True)
-    (package / "a.py").write_text("x = 1\n", encoding="utf-8")
-    (tmp_path / "requirements.txt").write_text("numpy==1\n", encoding="utf-8")
-    first = code_hash(tmp_path, "onesentence")
-    assert code_hash(tmp_path, "onesentence") == first
-    (package / "a.py").write_text("x = 2\n", encoding="utf-8")
-    second = code_hash(tmp_path, "onesentence")
-    (tmp_path / "requirements.txt").write_text("numpy==2\n", encoding="utf-8")
-    assert len({first, second, code_hash(tmp_path, "onesentence")}) == 3
-
-
 def test_threads_of_kernels_are_the_cores_shared_between_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     from bookkit import execute
 

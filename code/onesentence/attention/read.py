@@ -9,8 +9,8 @@ For query i and source positions j (section 3.3 of the source text)
 Symbols: `B` batch, `T` query length, `S` source length, `D` head size of queries and keys, `Dv` size of
 the values, `V` vocabulary. `...` stands for any leading axes (batch, heads), which broadcast as in NumPy.
 
-Sources: the soft alignment is that of Bahdanau et al. 2014 (arXiv:1409.0473, section 2.2 of v1, section
-3.1 of the ICLR version); the scaled dot product is Vaswani et al. 2017, equation 1; the running numbers
+Sources: the soft alignment is that of Bahdanau et al. 2014 (arXiv:1409.0473, section 3.1 and appendix A.1.2
+of the ICLR 2015 version); the scaled dot product is Vaswani et al. 2017, equation 1; the running numbers
 are those of source sections 3.1, 3.5 and 3.6. Differences: Bahdanau scores with a small tanh network and
 lets the annotation be key and value at once; here the score is a dot product, unscaled unless asked
 (Vaswani: `scale=None`), and keys and values are separate. A source position that may not be read is

@@ -20,6 +20,8 @@ from typing import Any
 
 from onesentence.evidence.emit import emit, plain
 
+DATA_FILES = ("data/ledger.json", "data/sections.json")
+
 
 class LedgerError(ValueError):
     """A figure that is not in the ledger, or that does not agree with it."""

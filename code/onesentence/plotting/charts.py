@@ -68,7 +68,14 @@ def heatmap(
     return image
 
 
-def bars(axes: Axes, groups: Mapping[str, ArrayLike], names: Sequence[str], *, digits: int = 3) -> None:
+def bars(
+    axes: Axes,
+    groups: Mapping[str, ArrayLike],
+    names: Sequence[str],
+    *,
+    digits: int = 3,
+    colours: Sequence[str] = ("vermilion", "teal", "ochre", "plum"),
+) -> None:
     """Draw grouped horizontal bars from zero, each with its number; groups differ in colour and hatching.
 
     Args:
@@ -76,13 +83,15 @@ def bars(axes: Axes, groups: Mapping[str, ArrayLike], names: Sequence[str], *, d
         groups: name of a group to its non-negative values, one per name.
         names: what the values belong to, drawn from the top down.
         digits: decimals printed at the bars.
+        colours: names in `PALETTE`, one per group; source-side things are vermilion, target-side ones teal.
 
     Raises:
         ValueError: if a group has another number of values than there are names, or a negative one.
     """
+    if len(groups) > len(colours):
+        raise ValueError(f"groups: {len(groups)} groups but {len(colours)} colours")
     height = 0.8 / len(groups)
     top = max(float(np.max(np.asarray(values))) for values in groups.values())
-    colours = [PALETTE[c] for c in ("vermilion", "teal", "ochre", "plum")]
     for order, (group, values) in enumerate(groups.items()):
         lengths = np.asarray(values, dtype=float)
         if lengths.shape != (len(names),):
@@ -95,7 +104,7 @@ def bars(axes: Axes, groups: Mapping[str, ArrayLike], names: Sequence[str], *, d
             lengths,
             height * 0.92,
             label=group,
-            color=colours[order],
+            color=PALETTE[colours[order]],
             edgecolor="#ffffff",
             hatch=HATCHES[order],
         )
@@ -132,7 +141,7 @@ def plane(
         axes.plot(*np.vstack([corners, corners[:1]]).T, style, color=PALETTE["grey"], linewidth=1, zorder=1)
         axes.plot(*corners.T, "s", color=PALETTE["grey"], markersize=6, zorder=2)
     for name, corner in zip(names, before, strict=True):
-        axes.annotate(name, corner, textcoords="offset points", xytext=(7, 5), color=PALETTE["grey"])
+        axes.annotate(name, corner, textcoords="offset points", xytext=(-8, -15), color=PALETTE["ink"])
     if len(points) > len(MARKERS):
         raise ValueError(f"points: expected at most {len(MARKERS)}, got {len(points)}")
     for (name, point), (colour, marker) in zip(points.items(), MARKERS, strict=False):

@@ -14,6 +14,11 @@ from cycler import cycler
 from matplotlib import font_manager
 from matplotlib.colors import LinearSegmentedColormap
 
+DATA_FILES = (
+    "../../../assets/fonts/NotoSansSC-Regular.ttf",
+    "../../../assets/fonts/NotoSansSC-Bold.ttf",
+)
+
 PALETTE: dict[str, str] = {
     "ink": "#1f2a37",
     "vermilion": "#b5402a",

@@ -87,7 +87,7 @@ def giving_tree() -> Tree:
         "句子",
         (
             Tree("主语", (Tree("我"),)),
-            Tree("时间", (Tree("昨天"),)),
+            Tree("时间状语", (Tree("昨天"),)),
             verb_phrase,
             Tree("句号", (Tree("。"),)),
         ),

@@ -1,0 +1,114 @@
+"""The key of a page: what its outputs depend on besides its own cells.
+
+jupyter-cache matches a page by its cells and its kernel's metadata. The key, a hash of the modules that the page
+imports (transitively), of the data files that those declare, of the lock, of Python's version and of CUDA's
+presence, is written into the kernel's display name in memory, on the line where it stands in the file: so a
+page is run again when one of these changes, and no other page is. Pages whose key changed although their file
+did not are named to Sphinx as out of date.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+from IPython.core.inputtransformer2 import TransformerManager
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+
+from bookkit import sources
+from onesentence.evidence import closure
+
+LOGGER = logging.getLogger(__name__)
+_DISPLAY_NAME = re.compile(r"^(\s+display_name: Python 3)[ \t]*$", re.MULTILINE)
+
+
+def page_imports(text: str) -> set[str]:
+    """Return the dotted names that the cells of a page import; a cell that is no Python counts as none.
+
+    Args:
+        text: the page.
+    """
+    transform = TransformerManager().transform_cell  # type: ignore[no-untyped-call]
+    names: set[str] = set()
+    for cell in sources.read_cells(text):
+        try:
+            names.update(closure.imported_names(ast.parse(transform(cell.source))))
+        except SyntaxError:
+            continue  # executing the cell reports it
+    return names
+
+
+def page_key(text: str, root: Path) -> str:
+    """Return the key of a page with code cells.
+
+    Args:
+        text: the page.
+        root: the book's folder, which holds the lock.
+
+    Raises:
+        ClosureError: if a module that the page imports cannot be followed.
+    """
+    return f"{closure.code_key(page_imports(text))} {closure.environment_key(root)}"
+
+
+def keyed(text: str, root: Path) -> str:
+    """Return a page with its key in the kernel's display name, line for line the same otherwise."""
+    if not sources.has_cells(text):
+        return text
+    return _DISPLAY_NAME.sub(lambda match: f"{match.group(1)} ({page_key(text, root)})", text, count=1)
+
+
+def site_key() -> str:
+    """Return a hash of what makes the site: this package and what it imports of the other one."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    names = {name for file in files for name in closure.imported_names(ast.parse(file.read_bytes()))}
+    return closure.files_key((file.name, file) for file in files) + closure.code_key(names)
+
+
+def _set_site_key(app: Sphinx, config: Config) -> None:
+    config.bookkit_site_key = site_key()
+
+
+def _known_keys(env: BuildEnvironment) -> dict[str, str]:
+    if not hasattr(env, "bookkit_keys"):
+        env.bookkit_keys = {}  # type: ignore[attr-defined]
+    known: dict[str, str] = env.bookkit_keys  # type: ignore[attr-defined]
+    return known
+
+
+def _outdated(
+    app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]
+) -> list[str]:
+    known = _known_keys(env)
+    for docname in removed:
+        known.pop(docname, None)
+    outdated = []
+    for docname in sorted(env.found_docs):
+        try:
+            text = sources.read_page(Path(env.doc2path(docname)))
+            key = page_key(text, Path(app.srcdir)) if sources.has_cells(text) else ""
+        except ValueError as error:
+            LOGGER.error("%s", error, location=(docname, 1))
+            continue
+        if known.get(docname, key) != key and docname not in added | changed:
+            outdated.append(docname)
+        known[docname] = key
+    return outdated
+
+
+def _insert(app: Sphinx, docname: str, source: list[str]) -> None:
+    source[0] = keyed(source[0], Path(app.srcdir))
+
+
+def setup(app: Sphinx) -> None:
+    """Register the key with Sphinx."""
+    app.add_config_value(
+        "bookkit_site_key", "", "env"
+    )  # pages are read again, not run again, when it changes
+    app.connect("config-inited", _set_site_key)
+    app.connect("env-get-outdated", _outdated)
+    app.connect("source-read", _insert)

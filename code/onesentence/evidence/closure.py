@@ -1,0 +1,191 @@
+"""What a piece of code depends on: the modules of this project that it imports, and the data that they declare.
+
+The closure is read from syntax trees, nothing is imported. A module declares the data files it reads in a
+module-level tuple of literals, `DATA_FILES = ("data/ledger.json",)`, relative to its own folder. Importing
+`package.module` runs the `__init__` of every package on the way, so these belong to the closure too.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import platform
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+PACKAGE = "onesentence"
+
+
+class ClosureError(ValueError):
+    """Code that cannot be followed: a module that does not exist, a declaration that is no literal."""
+
+
+def imported_names(tree: ast.AST, module: str = "") -> Iterator[str]:
+    r"""Yield the dotted names that a syntax tree imports, relative imports resolved.
+
+    Args:
+        tree: the code.
+        module: dotted name of the package that relative imports start from.
+
+    Example:
+        >>> sorted(imported_names(ast.parse("import a.b\nfrom c import d, e")))
+        ['a.b', 'c', 'c.d', 'c.e']
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parts = module.split(".")
+                base = ".".join([*parts[: len(parts) - node.level + 1], *([base] if base else [])])
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def module_file(name: str, roots: tuple[Path, ...]) -> Path | None:
+    """Return the file of a module of this project, None if there is no such module.
+
+    Args:
+        name: dotted name.
+        roots: folders in which packages are looked for, first come first served.
+    """
+    relative = Path(*name.split("."))
+    for root in roots:
+        for candidate in (root / relative / "__init__.py", root / relative.with_suffix(".py")):
+            if candidate.is_file():
+                return candidate
+    return None
+
+
+@cache
+def package_roots() -> tuple[Path, ...]:
+    """Return the folder that a fresh interpreter of this environment imports the package from."""
+    spec = PathFinder.find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise ClosureError(f"the package {PACKAGE} is not installed")
+    return (Path(next(iter(spec.submodule_search_locations))).parent,)
+
+
+def closure(names: Iterable[str], roots: tuple[Path, ...] | None = None) -> dict[str, Path]:
+    """Return every module of this project that importing some names runs, by dotted name.
+
+    Args:
+        names: dotted names, of this project or not; those of other packages are passed over.
+        roots: folders in which packages are looked for; by default where this one is installed.
+
+    Raises:
+        ClosureError: if a file is not valid Python.
+    """
+    roots = package_roots() if roots is None else roots
+    found: dict[str, Path] = {}
+    todo = [name for name in names if name.split(".")[0] == PACKAGE]
+    while todo:
+        name = todo.pop()
+        parts = name.split(".")
+        todo += [parent for i in range(1, len(parts)) if (parent := ".".join(parts[:i])) not in found]
+        file = module_file(name, roots)
+        if file is None or name in found:
+            continue
+        found[name] = file
+        package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+        todo += [
+            other
+            for other in imported_names(_tree(file), package)
+            if other.split(".")[0] == PACKAGE and other not in found
+        ]
+    return dict(sorted(found.items()))
+
+
+def _stamp(file: Path) -> tuple[int, int]:
+    state = file.stat()
+    return state.st_mtime_ns, state.st_size
+
+
+def _tree(file: Path) -> ast.Module:
+    return _parsed(file, _stamp(file))
+
+
+@cache
+def _parsed(file: Path, stamp: tuple[int, int]) -> ast.Module:
+    try:
+        return ast.parse(file.read_bytes())
+    except SyntaxError as error:
+        raise ClosureError(f"{file.name}:{error.lineno}: not valid Python ({error.msg})") from None
+
+
+@cache
+def _digest(file: Path, stamp: tuple[int, int]) -> bytes:
+    return hashlib.sha256(file.read_bytes()).digest()
+
+
+def files_key(files: Iterable[tuple[str, Path]]) -> str:
+    """Return a hash of named files.
+
+    Args:
+        files: what to call each file, and the file.
+    """
+    digest = hashlib.sha256()
+    for name, file in files:
+        digest.update(f"{name}\0".encode() + _digest(file, _stamp(file)))
+    return digest.hexdigest()[:16]
+
+
+def data_files(modules: Iterable[Path]) -> list[Path]:
+    """Return the data files that modules declare in `DATA_FILES`, sorted.
+
+    Raises:
+        ClosureError: if a declaration is no tuple of text literals, or a declared file does not exist.
+    """
+    files = set()
+    for module in modules:
+        for node in _tree(module).body:
+            target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+            value = getattr(node, "value", None)
+            if not (isinstance(target, ast.Name) and target.id == "DATA_FILES" and value is not None):
+                continue
+            try:
+                declared = ast.literal_eval(value)
+            except ValueError:
+                declared = None
+            if not isinstance(declared, tuple) or not all(isinstance(item, str) for item in declared):
+                raise ClosureError(f"{module.name}: DATA_FILES must be a tuple of text literals")
+            for item in declared:
+                file = (module.parent / item).resolve()
+                if not file.is_file():
+                    raise ClosureError(f"{module.name}: DATA_FILES names {item}, which does not exist")
+                files.add(file)
+    return sorted(files)
+
+
+def cuda_present() -> bool:
+    """Say whether an NVIDIA device is there and not hidden, without importing torch."""
+    return os.environ.get("CUDA_VISIBLE_DEVICES", "all") not in ("", "-1") and os.path.exists(
+        "/dev/nvidiactl"
+    )
+
+
+def environment_key(root: Path) -> str:
+    """Return what a result depends on besides its code: the lock, Python's version, CUDA's presence.
+
+    Args:
+        root: folder that holds `requirements.txt`; a missing lock counts as an empty one.
+    """
+    lock = root / "requirements.txt"
+    pins = files_key([("lock", lock)] if lock.is_file() else [])
+    return f"{pins} {platform.python_version()} {'cuda' if cuda_present() else 'cpu'}"
+
+
+def code_key(names: Iterable[str], roots: tuple[Path, ...] | None = None) -> str:
+    """Return a hash of the closure of some names: every module's code and every declared data file.
+
+    Args:
+        names: dotted names that the code imports.
+        roots: see `closure`.
+    """
+    modules = closure(names, roots)
+    data = [(file.name, file) for file in data_files(modules.values())]
+    return files_key([*modules.items(), *data])
