@@ -49,6 +49,7 @@ class Page:
     covers: dict[str, str] = field(default_factory=dict)  # section id of the course -> label of a heading
     headings: list[tuple[int, str]] = field(default_factory=list)  # line and label, in order
     cells: dict[int, int] = field(default_factory=dict)  # number of a cell -> line of its fence
+    glued: list[str] = field(default_factory=list)  # values that `glue` made available to the text
     indexes: list[str] = field(default_factory=list)  # which generated indexes stand on it
 
     def anchor_at(self, line: int) -> str:

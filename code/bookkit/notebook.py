@@ -25,6 +25,12 @@ class EvidenceRenderer(NbElementRenderer):  # type: ignore[misc]
         super().render_nb_finalise(metadata)
         client = self.renderer.nb_client
         page = page_of(self.renderer.sphinx_env)
+        page.glued = [
+            text
+            for output in client.glue_data.values()
+            for mime, text in output.get("data", {}).items()
+            if mime.endswith("text/plain")
+        ]
         cells = []
         for index, cell in enumerate(client.notebook.cells):
             if cell.cell_type != "code":

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +23,7 @@ class Book:
     """A checkout of the small book."""
 
     root: Path
+    own_code: bool = False  # whether it has a copy of the package under code/, as the real checkout does
 
     @property
     def html(self) -> Path:
@@ -34,10 +38,24 @@ class Book:
         assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {name}"
         path.write_text(text.replace(old, new), encoding="utf-8")
 
+    @property
+    def command(self) -> dict[str, Any]:
+        """What to hand to `subprocess`: plain `jupyter-book build .` in the book's folder."""
+        env = dict(os.environ)
+        if self.own_code:
+            env["PYTHONPATH"] = str(self.root / "code")
+        jupyter_book = str(Path(sys.executable).with_name("jupyter-book"))
+        return {"args": [jupyter_book, "build", "."], "cwd": self.root, "env": env, "text": True}
+
     def build(self) -> tuple[int, str]:
-        command = [str(Path(sys.executable).with_name("jupyter-book")), "build", "."]
-        run = subprocess.run(command, cwd=self.root, capture_output=True, text=True, check=False, timeout=90)
+        run = subprocess.run(**self.command, capture_output=True, check=False, timeout=90)
         return run.returncode, run.stdout + run.stderr
+
+    def executed(self) -> set[str]:
+        """Build, and return the pages that were run."""
+        status, output = self.build()
+        assert status == 0, output
+        return set(re.findall(r"^executed \[\d+/\d+\] book/(\S+)", output, re.MULTILINE))
 
 
 def lay_book(folder: Path) -> Book:
@@ -52,6 +70,12 @@ def lay_book(folder: Path) -> Book:
 @pytest.fixture
 def lay() -> Callable[[Path], Book]:
     """Lay an unbuilt small book."""
+    return lay_book
+
+
+@pytest.fixture(scope="session")
+def lay_once() -> Callable[[Path], Book]:
+    """Lay an unbuilt small book for several tests."""
     return lay_book
 
 

@@ -1,0 +1,184 @@
+"""The cache that knows the code: which pages run after which change, and what damage does."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def coded(lay_once, tmp_path_factory: pytest.TempPathFactory):
+    """The small book with its own copy of the package and the lock, built once; tests mend what they change."""
+    book = lay_once(tmp_path_factory.mktemp("coded") / "book")
+    book.own_code = True
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "code" / "onesentence", book.root / "code" / "onesentence", ignore=ignore)
+    (book.root / "assets" / "fonts").symlink_to(ROOT / "assets" / "fonts")
+    shutil.copy(ROOT / "requirements.txt", book.root)
+    assert book.executed() == {"alpha", "beta"}
+    return book
+
+
+class Changed:
+    """Appends a line to a file for the time of a `with` block."""
+
+    def __init__(self, path: Path, line: str = "# changed\n") -> None:
+        self.path, self.line, self.before = path, line, path.read_bytes()
+
+    def __enter__(self) -> None:
+        self.path.write_bytes(self.before + self.line.encode())
+
+    def __exit__(self, *error: object) -> None:
+        self.path.write_bytes(self.before)
+
+
+@pytest.mark.parametrize(
+    ("file", "pages"),
+    [
+        ("code/onesentence/sentence/example.py", {"alpha"}),  # imported by the page
+        ("code/onesentence/evidence/emit.py", {"alpha"}),  # imported by what it imports
+        ("code/onesentence/plotting/style.py", {"beta"}),
+        ("code/onesentence/plotting/__init__.py", {"beta"}),
+        ("code/onesentence/__init__.py", {"alpha", "beta"}),
+        ("code/onesentence/attention/read.py", set()),  # imported by no page here
+        ("requirements.txt", {"alpha", "beta"}),
+    ],
+)
+def test_changed_module_runs_the_pages_that_import_it_and_no_other(coded, file: str, pages: set[str]) -> None:
+    with Changed(coded.root / file):
+        assert coded.executed() == pages
+    assert coded.executed() == set(), "what was there before is still cached"
+
+
+def test_changed_data_file_runs_the_pages_whose_modules_declare_it(coded) -> None:
+    data = coded.root / "code" / "onesentence" / "evidence" / "data" / "sections.json"
+    with Changed(data, "\n"):
+        assert coded.executed() == {"alpha"}
+    assert coded.executed() == set()
+
+
+def test_changed_function_changes_the_page(coded) -> None:
+    """The point of it all: no page keeps what other code has printed."""
+    module = coded.root / "code" / "onesentence" / "numerics.py"
+    before = module.read_text(encoding="utf-8")
+    assert "0.881" in (coded.html / "book" / "beta.html").read_text(encoding="utf-8")
+    assert before.count("return exponentials / np.where(total > 0, total, 1)") == 1
+    module.write_text(
+        before.replace("return exponentials / np", "return 0.5 * exponentials / np"), encoding="utf-8"
+    )
+    assert coded.executed() == {"beta"}
+    page = (coded.html / "book" / "beta.html").read_text(encoding="utf-8")
+    assert "0.44" in page
+    assert "0.881" not in page
+    module.write_text(before, encoding="utf-8")
+    assert coded.executed() == set()
+    assert "0.881" in (coded.html / "book" / "beta.html").read_text(encoding="utf-8")
+
+
+def test_changed_text_runs_nothing(coded) -> None:
+    with Changed(coded.page("alpha"), "\n新的一句话。\n"):
+        assert coded.executed() == set()
+        assert "新的一句话。" in (coded.html / "book" / "alpha.html").read_text(encoding="utf-8")
+    assert coded.executed() == set()
+
+
+def test_added_page_runs_alone_and_a_removed_one_leaves_the_site(coded) -> None:
+    text = coded.page("alpha").read_text(encoding="utf-8")
+    head = text[: text.index("covers:")] + "---\n\n"
+    coded.page("gamma").write_text(
+        head + "(gamma)=\n# 丙页\n\n```{code-cell} ipython3\nprint(3)\n```\n", encoding="utf-8"
+    )
+    toc = coded.root / "_toc.yml"
+    with Changed(toc, "  - file: book/gamma\n"):
+        assert coded.executed() == {"gamma"}
+        assert (coded.html / "book" / "gamma.html").is_file()
+    coded.page("gamma").unlink()
+    assert coded.executed() == set()
+    assert not (coded.html / "book" / "gamma.html").exists()
+
+
+def test_damaged_database_is_replaced_with_a_line_saying_so(coded) -> None:
+    (coded.root / "_build" / ".jupyter_cache" / "global.db").write_bytes(b"this is no database" * 100)
+    status, output = coded.build()
+    assert status == 0, output
+    assert "execution cache cannot be read" in output
+    assert "executed 2 pages" in output
+    assert coded.executed() == set()
+
+
+def test_damaged_entry_is_run_again_with_a_line_saying_so(coded) -> None:
+    entries = sorted((coded.root / "_build" / ".jupyter_cache" / "executed").glob("*/base.ipynb"))
+    assert len(entries) >= 2
+    for entry in entries:
+        entry.write_text("{", encoding="utf-8")
+    status, output = coded.build()
+    assert status == 0, output
+    if "executed 0 pages" in output:  # nothing was read, so nothing was asked of the cache
+        with Changed(coded.page("alpha"), "\n又一句。\n"):
+            status, output = coded.build()
+            assert status == 0, output
+            assert "cached outputs of book/alpha cannot be read" in output
+            assert "executed 1 pages" in output
+    assert coded.executed() <= {"alpha", "beta"}
+
+
+def killed(book, when: str) -> str:
+    """Start a build, kill it once it has printed something, return what it printed."""
+    process = subprocess.Popen(
+        **book.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+    )
+    seen = ""
+    assert process.stdout is not None
+    for line in process.stdout:
+        seen += line
+        if when in re.sub(r"\x1b\[[0-9;]*m", "", line):
+            break
+    else:
+        pytest.fail(f"the build ended before it printed {when!r}: {seen}")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(timeout=30)
+    process.stdout.close()
+    return seen
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        "updating environment",
+        "executed [1/",
+        "reading sources... [ 67%]",
+        "writing output... [ 33%]",
+        "copying assets",
+    ],
+)
+def test_killed_build_is_made_good_by_the_next(coded, when: str) -> None:
+    word = f"被中断的一句{time.monotonic_ns()}"
+    with (
+        Changed(coded.page("alpha"), f"\n{word}。\n"),
+        Changed(coded.root / "code" / "onesentence" / "__init__.py", f"# {word}\n"),
+    ):
+        killed(coded, when)
+        status, output = coded.build()
+        assert status == 0, output
+        for page in ("alpha", "beta", "index"):
+            assert (coded.html / "book" / f"{page}.html").is_file()
+        assert word in (coded.html / "book" / "alpha.html").read_text(encoding="utf-8")
+        assert "八步" in (coded.html / "book" / "alpha.html").read_text(encoding="utf-8")
+        assert "0.881" in (coded.html / "book" / "beta.html").read_text(encoding="utf-8")
+    assert coded.build()[0] == 0
+
+
+def test_five_clean_parallel_builds_in_a_row(lay, tmp_path: Path) -> None:
+    book = lay(tmp_path / "book")
+    for _ in range(5):
+        shutil.rmtree(book.root / "_build", ignore_errors=True)
+        assert book.executed() == {"alpha", "beta"}
