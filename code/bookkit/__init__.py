@@ -23,10 +23,28 @@ def setup(app: Sphinx) -> dict[str, Any]:
         markup,
         maths,
         pages,
+        search,
+        site,
         strip,
         typography,
+        weight,
     )
 
-    for module in (faults, keys, execute, collect, typography, pages, markup, maths, strip, indexes, export):
+    for module in (
+        faults,
+        keys,
+        execute,
+        collect,
+        typography,
+        pages,
+        markup,
+        maths,
+        strip,
+        indexes,
+        search,
+        export,
+        site,
+        weight,
+    ):
         module.setup(app)
     return {"version": "1", "env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

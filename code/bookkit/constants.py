@@ -61,9 +61,15 @@ def constant_faults(cells: Iterable[Cell]) -> list[tuple[int, str]]:
 
 def _statement(statement: ast.stmt, names: _Names) -> list[tuple[int, str]]:
     faults = []
+    called = {id(node.func) for node in ast.walk(statement) if isinstance(node, ast.Call)}
     for node in _walk_in_order(statement):
         if isinstance(node, ast.Import | ast.ImportFrom):
+            if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+                faults.append((node.lineno, "a star import hides what is checked: import by name"))
             _note_import(node, names)
+        elif isinstance(node, ast.Name | ast.Attribute) and names.full(node) in CHECKS | GUARDS:
+            if id(node) not in called:
+                faults.append((node.lineno, f"{_dotted(node)} must be called directly, under its own name"))
         elif isinstance(node, ast.Call):
             faults.extend(_check_call(node, names))
             _note_mutation(node, names)
@@ -171,10 +177,6 @@ def _targets(target: ast.expr) -> Iterable[str]:
 
 def _note_assignment(node: ast.AST, names: _Names) -> None:
     if isinstance(node, ast.Assign):
-        if isinstance(node.value, ast.Name | ast.Attribute) and (full := names.full(node.value)):
-            names.imported |= {
-                t.id: full for t in node.targets if isinstance(t, ast.Name)
-            }  # another name for an import
         for target in node.targets:
             partial = isinstance(target, ast.Subscript | ast.Attribute)
             _bind(target, _is_computed(node.value, names), names, keep=partial)

@@ -62,10 +62,12 @@ def _execute_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
     pending = {}
     failed = False
     for docname in docnames:
-        text = sources.read_page(Path(env.doc2path(docname)))
+        text = ""
         try:
+            text = sources.read_page(Path(env.doc2path(docname)))
             reasons = sources.header_faults(text)
-        except ValueError as error:
+            sources.read_cells(text)
+        except ValueError as error:  # no UTF-8, no YAML, a cell that is not closed
             reasons = [str(error)]
         for reason in reasons:
             LOGGER.error("%s", reason, location=(docname, 1))

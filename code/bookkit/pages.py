@@ -22,9 +22,10 @@ from bookkit import sources
 from bookkit.collect import Item, Page, all_pages, page_of
 from bookkit.notebook import evidence_note
 from onesentence.evidence.identity import IDENTITIES
-from onesentence.evidence.ledger import rows, sections
+from onesentence.evidence.ledger import agrees, rows, sections
 
 LOGGER = logging.getLogger(__name__)
+_RAW_RESULT = re.compile(r"<(img|table|svg|canvas|iframe|video|object|embed)\b", re.IGNORECASE)
 HAN = re.compile(r"[\u3400-\u9fff]")
 
 
@@ -203,6 +204,8 @@ def _read_page(app: Sphinx, doctree: nodes.document) -> None:
         )
         identity = None
     _check_images(docname, doctree)
+    _check_raw(docname, doctree)
+    _check_records(docname, page)
     first = page.headings[0][1] if page.headings else ""
     _Reader(docname, path.relative_to(env.srcdir).as_posix(), page).walk(doctree, identity, first)
     _note_covers(docname, page, matter.get("covers"))
@@ -219,6 +222,36 @@ def _check_images(docname: str, doctree: nodes.document) -> None:
             )
 
 
+def _check_raw(docname: str, doctree: nodes.document) -> None:
+    """Pictures and tables by raw HTML would have no identity and no description."""
+    for raw in doctree.findall(nodes.raw):
+        if not _in_cell(raw) and _RAW_RESULT.search(raw.astext()):
+            reason = "picture or table as raw HTML: use a cell, a figure or a Markdown table"
+            LOGGER.error(reason, location=(docname, _line(raw)))
+
+
+def _in_cell(node: nodes.Node) -> bool:
+    while node.parent is not None:
+        node = node.parent
+        if isinstance(node, nodes.container) and node.get("nb_element"):
+            return True
+    return False
+
+
+def _check_records(docname: str, page: Page) -> None:
+    """Report records that say no, also where the page swallowed the error, and rows that do not agree after all."""
+    for record in page.records:
+        data, location = record.data, (docname, record.line)
+        if data["kind"] == "guard" and data["ok"] is not True:
+            LOGGER.error("guard does not hold: 「%s」", data["claim"], location=location)
+        elif data["kind"] == "ledger" and data["status"] == "checked":
+            entry = rows()[data["id"]]
+            if not agrees(data["value"], entry.expected, entry.tolerance, relative=entry.relative):
+                LOGGER.error(
+                    "%s: computed %s, expected %s", entry.id, data["value"], entry.expected, location=location
+                )
+
+
 def _note_covers(docname: str, page: Page, covers: object) -> None:
     if covers is None:
         return
@@ -227,10 +260,12 @@ def _note_covers(docname: str, page: Page, covers: object) -> None:
         return
     labels = {label for _, label in page.headings}
     for section, label in covers.items():
-        if str(section) not in sections():
+        if not isinstance(section, str):
             LOGGER.error(
-                "covers: the course has no section %r (quote the id)", section, location=(docname, 1)
+                "covers: quote the id of section %r, YAML reads 1.10 as 1.1", section, location=(docname, 1)
             )
+        elif section not in sections():
+            LOGGER.error("covers: the course has no section %r", section, location=(docname, 1))
         elif label not in labels:
             LOGGER.error(
                 "covers: section %s names the label %r, which no heading here has",
@@ -239,7 +274,7 @@ def _note_covers(docname: str, page: Page, covers: object) -> None:
                 location=(docname, 1),
             )
         else:
-            page.covers[str(section)] = str(label)
+            page.covers[section] = str(label)
 
 
 def _check_coverage(app: Sphinx, env: BuildEnvironment) -> None:

@@ -43,9 +43,7 @@ def found(lay_once, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     assert status == 0, output
     lines = audit(book.root)
     for line in lines:
-        page, number, _ = re.fullmatch(
-            r"(book/\w+\.md):(\d+): (\S+) rounds from nothing.*", line
-        ).groups()
+        page, number, _ = re.fullmatch(r"(book/\w+\.md):(\d+): (\S+) rounds from nothing.*", line).groups()
         source = (book.root / page).read_text(encoding="utf-8").splitlines()
         assert source[int(number) - 1].strip(), f"{line}: that line is empty"
     return lines

@@ -43,14 +43,17 @@ def test_evidence_lists_every_output_once_with_its_identity(built) -> None:
         ("book/alpha", "alpha-target", "constructed", "value", "八步"),
         ("book/beta", "fig-beta", "mechanism", "figure", "两根横条。"),
         ("book/beta", "beta-table", "constructed", "table", "两个权重"),
+        ("book/index", "fixture-wide", "constructed", "table", "名字甲 / 名字乙"),
     ]
 
 
-def test_evidence_source_names_the_cell(built) -> None:
+def test_evidence_source_names_the_cell_or_the_table(built) -> None:
     for item in load(built, "evidence")["items"]:
         path, line = item["source"].split(":")
         text = (built.root / path).read_text(encoding="utf-8").splitlines()
-        assert "{code-cell}" in text[int(line) - 1], f"{item['source']} is no cell"
+        if "{code-cell}" not in text[int(line) - 1]:
+            assert item["kind"] == "table", f"{item['source']} is no cell"
+            assert text[int(line) - 1].startswith("|"), f"{item['source']} is no table"
 
 
 def test_ledger_has_all_rows_with_value_place_and_status(built) -> None:
@@ -166,6 +169,7 @@ def test_only_listed_pages_are_built(book) -> None:
     pages = {p.relative_to(book.html).as_posix() for p in book.html.rglob("*.html")}
     assert pages == {
         "index.html",
+        "404.html",
         "genindex.html",
         "search.html",
         "book/index.html",

@@ -31,7 +31,6 @@ def lint(code: str) -> list[tuple[int, str]]:
         "guard('claim', True)",
         "guard('claim', 1 < 2)",
         "guard('claim', condition=1 < 2)",
-        "g = guard\ng('claim', True)",
         "from onesentence.evidence.ledger import check\ncheck('x', 2)",
         "import onesentence.evidence as ev\nev.guard('claim', True)",
         "from onesentence import evidence\nevidence.ledger.check('x', 2)",
@@ -81,6 +80,21 @@ def test_condition_that_cannot_fail_is_refused(condition: str) -> None:
     faults = lint(f"w = nx.softmax([1]).sum()\nguard('claim', {condition})")
     assert len(faults) == 1
     assert "always true" in faults[0][1]
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("g = guard\ng('claim', True)", "guard must be called directly"),
+        ("import functools\nfunctools.partial(guard, 'claim')(True)", "guard must be called directly"),
+        ("check = ledger.check\ncheck('x', 2)", "ledger.check must be called directly"),
+        ("from onesentence.evidence import *\nguard('claim', nx.softmax([1]) > 0)", "star import"),
+    ],
+)
+def test_hidden_check_is_refused(code: str, reason: str) -> None:
+    faults = lint(code)
+    assert len(faults) == 1
+    assert reason in faults[0][1]
 
 
 def test_line_is_that_of_the_call() -> None:

@@ -21,7 +21,38 @@ class Fault:
 
 CELL = 'print("八步")'
 TABLE = 'plotting.table(["名", "权重"]'
+SWALLOWED = """\
+from onesentence.evidence.guards import GuardError
+try:
+    guard("九步", len(target) == 9)
+except GuardError:
+    print("八步")"""
+FORGED = """\
+from IPython.display import display
+from onesentence.evidence.emit import MIME
+record = {"kind": "ledger", "id": "1.2-units", "section": "1.2", "value": 8, "status": "checked", "ok": True}
+display({MIME: record}, raw=True)"""
 FAULTS = (
+    Fault(
+        "swallowed-guard", "alpha", CELL, SWALLOWED, r"book/alpha\.md:\d+: .*guard does not hold: 「九步」"
+    ),
+    Fault(
+        "forged-record", "alpha", CELL, FORGED, r"book/alpha\.md:\d+: .*1\.2-units: computed 8, expected 9"
+    ),
+    Fault(
+        "raw-picture",
+        "index",
+        "再一行。",
+        '<img src="x.png">',
+        r"book/index\.md:\d+: .*picture or table as raw HTML",
+    ),
+    Fault(
+        "unquoted-section",
+        "alpha",
+        '"1.1": alpha',
+        "1.1: alpha",
+        r"book/alpha\.md:1: .*quote the id of section 1\.1",
+    ),
     Fault(
         "raising-cell", "alpha", CELL, "1 / 0", r"book/alpha\.md:\d+: .*ZeroDivisionError: division by zero"
     ),
