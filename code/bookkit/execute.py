@@ -12,6 +12,7 @@ entry of it, that cannot be read is thrown away with a line saying so, and the p
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -41,6 +42,23 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 
 
 @dataclass(frozen=True)
+class Failure:
+    """Why a page's outputs cannot be published.
+
+    Attributes:
+        fence: line of the cell's fence in the page, from 1.
+        source: code of the cell.
+        within: line of the cell's code that it points to, from 1, or None.
+        reason: what went wrong.
+    """
+
+    fence: int
+    source: str
+    within: int | None
+    reason: str
+
+
+@dataclass(frozen=True)
 class Run:
     """The result of executing one page.
 
@@ -48,13 +66,13 @@ class Run:
         docname: the page.
         notebook: the executed notebook.
         seconds: wall time, the kernel's start included.
-        failures: line and reason of everything that keeps its outputs from being published.
+        failures: everything that keeps its outputs from being published.
     """
 
     docname: str
     notebook: NotebookNode
     seconds: float
-    failures: list[tuple[int, str]]
+    failures: list[Failure]
 
 
 def _execute_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
@@ -202,21 +220,39 @@ def _execute(docname: str, notebook: NotebookNode, root: Path, timeout: int, pro
     progress.end(docname, seconds)
     lines = notebook.metadata["source_map"]  # line of each cell's fence, from 1
     failures = [
-        (line, reason)
+        Failure(line, cell.source, line_in_cell(output), reason)
         for cell, line in zip(notebook.cells, lines, strict=True)
         for output in cell.get("outputs", [])
         for reason in output_faults(output, root)
     ]
     if stopped:
-        failures.append((lines[current["cell"]], stopped))
+        failures.append(Failure(lines[current["cell"]], "", None, stopped))
     return Run(docname, notebook, seconds, failures)
+
+
+def line_in_cell(output: Any) -> int | None:
+    r"""Return the line of its cell that an error points to, counted from 1; None where it points nowhere.
+
+    Example:
+        >>> line_in_cell({"traceback": ["NameError", "\x1b[36mCell In[3], line 2\x1b[39m", "..."]})
+        2
+    """
+    trace = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(output.get("traceback", [])))
+    found = re.search(r"Cell In\s?\[\d+\], line (\d+)", trace)
+    return int(found.group(1)) if found else None
 
 
 def _keep(cache: JupyterCacheAbstract, env: BuildEnvironment, run: Run) -> bool:
     """Cache a good run, report a failed one; return whether it was good."""
     if run.failures:
-        for line, reason in run.failures:
-            LOGGER.error("%s", " ".join(reason.split()), location=(run.docname, line))
+        cells = sources.read_cells(sources.read_page(Path(env.doc2path(run.docname))))
+        for failure in run.failures:
+            line = failure.fence
+            for cell in cells:
+                if failure.within and cell.line > line and cell.source.strip() == failure.source.strip():
+                    line = cell.line + failure.within - 1
+                    break
+            LOGGER.error("%s", " ".join(failure.reason.split()), location=(run.docname, line))
         return False
     bundle = CacheBundleIn(run.notebook, env.doc2path(run.docname), data={"execution_seconds": run.seconds})
     cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)

@@ -23,7 +23,7 @@ from bookkit import sources
 from onesentence.evidence import closure
 
 LOGGER = logging.getLogger(__name__)
-_DISPLAY_NAME = re.compile(r"^(\s+display_name: Python 3)[ \t]*$", re.MULTILINE)
+_DISPLAY_NAME = re.compile(r"^(\s+display_name: Python 3)(?: \(ipykernel\))?[ \t]*$", re.MULTILINE)
 
 
 def page_imports(text: str) -> set[str]:
@@ -71,6 +71,9 @@ def site_key() -> str:
 
 def _set_site_key(app: Sphinx, config: Config) -> None:
     config.bookkit_site_key = site_key()
+    # sphinx_external_toc lists every file of the tree that is no page, in `_build` too, so that the list would
+    # differ from build to build and make Sphinx read everything again; only what lies in the book matters.
+    config.exclude_patterns = sorted({p for p in config.exclude_patterns if p.startswith(("book/", "**/"))})
 
 
 def _known_keys(env: BuildEnvironment) -> dict[str, str]:
@@ -109,6 +112,6 @@ def setup(app: Sphinx) -> None:
     app.add_config_value(
         "bookkit_site_key", "", "env"
     )  # pages are read again, not run again, when it changes
-    app.connect("config-inited", _set_site_key)
+    app.connect("config-inited", _set_site_key, priority=990)
     app.connect("env-get-outdated", _outdated)
     app.connect("source-read", _insert)

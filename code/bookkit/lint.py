@@ -6,13 +6,13 @@ one paragraph on one line, and the Python of its cells (ruff, which reads it as 
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 import unicodedata
 from pathlib import Path
 
-import jupytext
 import nbformat
 
 from bookkit import sources
@@ -87,24 +87,41 @@ def cell_faults(text: str, name: str) -> list[str]:
         text: the page.
         name: what to call it in the messages.
     """
-    if not sources.has_cells(text):
+    cells = sources.read_cells(text)
+    if not cells:
         return []
-    notebook = nbformat.writes(jupytext.reads(text, fmt="md:myst"))  # type: ignore[no-untyped-call]
-    command = [
-        "ruff", "check", "--quiet", "--output-format=concise", "--select=E,F,B,UP,C4", "--ignore=E501,E731,B905",
-        f"--stdin-filename={name}.ipynb", "-",
-    ]  # fmt: skip
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell.source) for cell in cells])  # type: ignore[no-untyped-call]
     ruff = Path(sys.executable).with_name("ruff")
-    command[0] = str(ruff) if ruff.exists() else "ruff"
-    result = subprocess.run(command, input=notebook, capture_output=True, text=True, check=False)
-    return [line for line in (result.stdout + result.stderr).splitlines() if line.strip()]
+    rules = ["--select=E,F,B,UP,C4", "--ignore=E501,E731,B905", "--output-format=json"]
+    command = [
+        str(ruff) if ruff.exists() else "ruff",
+        "check",
+        "--quiet",
+        *rules,
+        "--stdin-filename=page.ipynb",
+        "-",
+    ]
+    text_of_notebook = nbformat.writes(notebook)  # type: ignore[no-untyped-call]
+    result = subprocess.run(command, input=text_of_notebook, capture_output=True, text=True, check=False)
+    if result.returncode not in (0, 1):
+        return [f"{name}: ruff failed: {result.stderr.strip()}"]
+    found = []
+    for fault in json.loads(result.stdout or "[]"):
+        line = cells[fault["cell"] - 1].line + fault["location"]["row"] - 1
+        found.append(f"{name}:{line}: {fault['code']} {fault['message']}")
+    return found
 
 
 def main(arguments: list[str]) -> int:
     """Lint all pages under the given folders; return the exit status."""
     found = 0
     for folder in arguments:
-        for path in sorted(Path(folder).rglob("*.md")):
+        pages = (
+            path
+            for path in Path(folder).rglob("*.md")
+            if not any(part.startswith(".") for part in path.parts)
+        )
+        for path in sorted(pages):
             text = sources.read_page(path)
             lines = [f"{path}:{line}: {reason}" for line, reason in page_faults(text)] + cell_faults(
                 text, str(path)

@@ -6,6 +6,7 @@ the private outputs of `onesentence.evidence`.
 
 from __future__ import annotations
 
+import difflib
 from typing import Any
 
 from docutils import nodes
@@ -15,6 +16,14 @@ from bookkit.collect import Record, page_of
 from bookkit.constants import constant_faults
 from bookkit.sources import Cell
 from onesentence.evidence.emit import MIME
+from onesentence.evidence.identity import IDENTITIES
+
+TAGS = (
+    *(f"{verb}-{part}" for verb in ("hide", "remove") for part in ("cell", "input", "output")),
+    "solution",
+    *(f"identity-{key}" for key in IDENTITIES),
+)
+"""The tags that a cell may have."""
 
 
 class EvidenceRenderer(NbElementRenderer):  # type: ignore[misc]
@@ -37,6 +46,8 @@ class EvidenceRenderer(NbElementRenderer):  # type: ignore[misc]
                 continue
             line = client.cell_line(index)  # of the first line inside the fence
             page.cells[index] = line - 1
+            for reason in tag_faults(cell.metadata.get("tags", [])):
+                self.logger.error(reason, line=line - 1, subtype="tag")
             cells.append(Cell(line, cell.source))
             for output in cell.get("outputs", []):
                 record = output.get("data", {}).get(MIME)
@@ -44,6 +55,27 @@ class EvidenceRenderer(NbElementRenderer):  # type: ignore[misc]
                     page.records.append(Record(line, dict(record)))
         for line, reason in constant_faults(cells):
             self.logger.error(reason, line=line, subtype="constant")
+
+
+def tag_faults(tags: list[str]) -> list[str]:
+    """Return what is wrong with the tags of a cell.
+
+    Example:
+        >>> tag_faults(["hide-cel"])
+        ["unknown tag 'hide-cel'; nearest: hide-cell"]
+        >>> tag_faults(["solution"])
+        ['a solution must be folded: add the tag hide-cell']
+    """
+    faults = []
+    for tag in tags:
+        if tag not in TAGS:
+            near = difflib.get_close_matches(tag, TAGS, n=1)
+            faults.append(
+                f"unknown tag {tag!r}; {f'nearest: {near[0]}' if near else 'known are ' + ', '.join(TAGS)}"
+            )
+    if "solution" in tags and "hide-cell" not in tags:
+        faults.append("a solution must be folded: add the tag hide-cell")
+    return faults
 
 
 class EvidenceMime:

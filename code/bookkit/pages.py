@@ -108,6 +108,9 @@ class _Reader:
             )
             return
         identity = tags[0] if tags else identity
+        promised = (cell.get("cell_metadata") or {}).get("mystnb", {})
+        if ("figure" in promised or "image" in promised) and not list(cell.findall(nodes.image)):
+            self.fault(cell, "the cell promises a figure and shows none: end it with `plotting.show(figure)`")
         outputs = [
             c
             for c in cell.children

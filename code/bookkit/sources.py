@@ -98,7 +98,10 @@ def header_faults(text: str) -> list[str]:
     if not isinstance(kernel, dict) or kernel.get("name") != KERNEL["name"]:
         got = kernel.get("name") if isinstance(kernel, dict) else None
         faults.append(f"kernelspec: name must be {KERNEL['name']}, got {got}")
-    elif kernel.get("display_name") != KERNEL["display_name"]:
+    elif kernel.get("display_name") not in (
+        KERNEL["display_name"],
+        "Python 3 (ipykernel)",
+    ):  # the second is JupyterLab's
         faults.append(
             f"kernelspec: display_name must be {KERNEL['display_name']!r}, got {kernel.get('display_name')!r}"
         )
