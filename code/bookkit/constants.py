@@ -208,5 +208,7 @@ def _note_mutation(node: ast.Call, names: _Names) -> None:
     """A method called with something computed (`rows.append(result)`) makes its object computed."""
     if not (isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name)):
         return
+    if node.func.value.id in names.imported:
+        return  # a module holds no result
     if any(_is_computed(argument, names) for argument in node.args):
         names.computed.add(node.func.value.id)

@@ -81,6 +81,10 @@ def _execute_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
     failed = False
     for docname in docnames:
         text = ""
+        if not env.doc2path(docname).endswith(".md"):
+            LOGGER.error("a page of the book is a Markdown file (MyST)", location=(docname, 1))
+            failed = True
+            continue
         try:
             text = sources.read_page(Path(env.doc2path(docname)))
             reasons = sources.header_faults(text)
@@ -164,17 +168,24 @@ def _cores() -> int:
 @contextmanager
 def _threads_per_page(pages: int) -> Iterator[None]:
     """Share the cores between the pages that run at one time; kernels inherit the environment."""
-    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
+    own = ("PYTHONHASHSEED", "IPYTHONDIR")
+    before = {name: os.environ.get(name) for name in (*THREAD_VARIABLES, *own)}
     share = str(max(1, _cores() // max(1, pages)))
-    os.environ.update({name: value or share for name, value in before.items()})
+    os.environ.update({name: before[name] or share for name in THREAD_VARIABLES})
+    profile = tempfile.mkdtemp(prefix="ipython-")
+    os.environ.update(
+        {"PYTHONHASHSEED": "0", "IPYTHONDIR": profile}
+    )  # no set in another order, no user's startup files
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # this environment's kernel, not one of the user's
     try:
         yield
     finally:
         for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+        shutil.rmtree(profile, ignore_errors=True)
 
 
 def _pool(

@@ -185,6 +185,14 @@ def _fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 
 def _rewrite_when_changed(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    std = env.get_domain("std")
+    labels = sorted((name, *map(str, place)) for name, place in {**std.anonlabels, **std.labels}.items())  # type: ignore[attr-defined]
+    known = hashlib.sha256(repr(labels).encode()).hexdigest()
+    if getattr(env, "bookkit_labels", known) != known:
+        # an address or a quoted heading changed: a page that was not read again may name it still
+        env.bookkit_labels = known  # type: ignore[attr-defined]
+        return sorted(env.found_docs)
+    env.bookkit_labels = known  # type: ignore[attr-defined]
     data = [evidence_items(env), ledger_rows(env), guard_items(env), section_coverage(env)]
     titles = {name: title.astext() for name, title in sorted(env.titles.items())}
     snapshot = hashlib.sha256(json.dumps([data, titles], ensure_ascii=False).encode()).hexdigest()

@@ -10,7 +10,6 @@ did not are named to Sphinx as out of date.
 from __future__ import annotations
 
 import ast
-import re
 from pathlib import Path
 
 from IPython.core.inputtransformer2 import TransformerManager
@@ -23,7 +22,6 @@ from bookkit import sources
 from onesentence.evidence import closure
 
 LOGGER = logging.getLogger(__name__)
-_DISPLAY_NAME = re.compile(r"^(\s+display_name: Python 3)(?: \(ipykernel\))?[ \t]*$", re.MULTILINE)
 
 
 def page_imports(text: str) -> set[str]:
@@ -59,7 +57,7 @@ def keyed(text: str, root: Path) -> str:
     """Return a page with its key in the kernel's display name, line for line the same otherwise."""
     if not sources.has_cells(text):
         return text
-    return _DISPLAY_NAME.sub(lambda match: f"{match.group(1)} ({page_key(text, root)})", text, count=1)
+    return sources.DISPLAY_NAME.sub(lambda match: f"{match.group(1)} ({page_key(text, root)})", text, count=1)
 
 
 def site_key() -> str:

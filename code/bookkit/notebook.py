@@ -66,6 +66,8 @@ def tag_faults(tags: list[str]) -> list[str]:
         >>> tag_faults(["solution"])
         ['a solution must be folded: add the tag hide-cell']
     """
+    if not isinstance(tags, list):
+        return [f"tags: expected a list, got {tags!r}"]
     faults = []
     for tag in tags:
         if tag not in TAGS:

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-_ADDRESS = re.compile(r"<[^<>]{0,200}\bat 0x[0-9a-fA-F]{4,}>?")
+_ADDRESS = re.compile(r"\S*\s+at 0x[0-9a-fA-F]{6,}")
 
 
 def output_faults(output: Any, root: Path) -> list[str]:
@@ -21,7 +21,10 @@ def output_faults(output: Any, root: Path) -> list[str]:
         return [f"cell failed: {output['ename']}: {output['evalue']}"]
     if output["output_type"] == "stream" and output["name"] == "stderr":
         return [f"cell writes to stderr: {_first_line(output['text'])}"]
-    text = output.get("text") or output.get("data", {}).get("text/plain") or ""
+    data = output.get("data", {})
+    text = "\n".join(
+        str(part) for part in (output.get("text"), data.get("text/plain"), data.get("text/html")) if part
+    )
     reasons = []
     if "\x1b[" in text or "\r" in text:
         reasons.append("output holds terminal control codes (a progress bar?)")

@@ -13,20 +13,17 @@ from pathlib import Path
 from bs4 import BeautifulSoup
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from bookkit import sources
-from bookkit.collect import Item, Page, all_pages, page_of
+from bookkit.checks import check_coverage, check_images, check_raw, check_records, line_of, note_covers
+from bookkit.collect import Item, Page, page_of
 from bookkit.notebook import evidence_note
 from onesentence.evidence.identity import IDENTITIES
-from onesentence.evidence.ledger import agrees, rows, sections
 
 LOGGER = logging.getLogger(__name__)
-_RAW_RESULT = re.compile(r"<(img|table|svg|canvas|iframe|video|object|embed)\b", re.IGNORECASE)
-HAN = re.compile(r"[\u3400-\u9fff]")
 
 
 class identity_mark(nodes.Invisible, nodes.Element):
@@ -72,6 +69,12 @@ class StableAddresses(SphinxTransform):
                     location=(self.env.docname, line),
                 )
                 continue
+            if not re.fullmatch(r"[a-z][a-z0-9-]*", labels[0]):
+                LOGGER.error(
+                    "label of %r: write it in a-z, 0-9 and -",
+                    title.astext() if title is not None else "",
+                    location=(self.env.docname, line),
+                )
             section["ids"] = labels
             page.headings.append((line, labels[0]))
 
@@ -111,6 +114,7 @@ class _Reader:
         promised = (cell.get("cell_metadata") or {}).get("mystnb", {})
         if ("figure" in promised or "image" in promised) and not list(cell.findall(nodes.image)):
             self.fault(cell, "the cell promises a figure and shows none: end it with `plotting.show(figure)`")
+        drawn = self.drawn
         outputs = [
             c
             for c in cell.children
@@ -129,6 +133,8 @@ class _Reader:
             for part in shown:
                 self.page.items.append(self.item(part, identity, anchor, self.page.cells[cell["cell_index"]]))
             self.draw(output, 0, identity)
+        if cell.get("hide_mode"):
+            self.drawn = drawn  # a seal inside a fold is not seen by those who do not open it
 
     def static(self, node: nodes.Element, identity: str | None, anchor: str) -> None:
         if identity is None:
@@ -137,7 +143,7 @@ class _Reader:
                 "figure or table without identity: set `identity` in the front matter or under the heading",
             )
             return
-        self.page.items.append(self.item(node, identity, anchor, _line(node)))
+        self.page.items.append(self.item(node, identity, anchor, line_of(node)))
         assert isinstance(node.parent, nodes.Element)
         self.draw(node.parent, node.parent.index(node), identity)
 
@@ -153,15 +159,7 @@ class _Reader:
         return Item(anchor, identity, kind, label, f"{self.path}:{line}")
 
     def fault(self, node: nodes.Element, reason: str) -> None:
-        LOGGER.error(reason, location=(self.docname, _line(node)))
-
-
-def _line(node: nodes.Node) -> int:
-    while node is not None:
-        if node.line:
-            return int(node.line)
-        node = node.parent
-    return 1
+        LOGGER.error(reason, location=(self.docname, line_of(node)))
 
 
 def _is_note(node: nodes.Node) -> bool:
@@ -201,105 +199,17 @@ def _read_page(app: Sphinx, doctree: nodes.document) -> None:
     page.items = []
     matter = sources.front_matter(text)  # known to be readable: `bookkit.execute` looked
     identity = matter.get("identity")
-    if identity is not None and identity not in IDENTITIES:
+    if identity is not None and (not isinstance(identity, str) or identity not in IDENTITIES):
         LOGGER.error(
             "identity: unknown %r; known are %s", identity, ", ".join(IDENTITIES), location=(docname, 1)
         )
         identity = None
-    _check_images(docname, doctree)
-    _check_raw(docname, doctree)
-    _check_records(docname, page)
+    check_images(docname, doctree)
+    check_raw(docname, doctree)
+    check_records(docname, page)
     first = page.headings[0][1] if page.headings else ""
     _Reader(docname, path.relative_to(env.srcdir).as_posix(), page).walk(doctree, identity, first)
-    _note_covers(docname, page, matter.get("covers"))
-
-
-def _check_images(docname: str, doctree: nodes.document) -> None:
-    for image in doctree.findall(nodes.image):
-        if not HAN.search(image.get("alt", "")):
-            uri = str(image.get("uri", "")).rsplit("/", 1)[-1]
-            LOGGER.error(
-                "figure without a Chinese alternative text: %s (for a cell: `mystnb: image: alt:`)",
-                uri,
-                location=(docname, _line(image)),
-            )
-
-
-def _check_raw(docname: str, doctree: nodes.document) -> None:
-    """Pictures and tables by raw HTML would have no identity and no description."""
-    for raw in doctree.findall(nodes.raw):
-        if not _in_cell(raw) and _RAW_RESULT.search(raw.astext()):
-            reason = "picture or table as raw HTML: use a cell, a figure or a Markdown table"
-            LOGGER.error(reason, location=(docname, _line(raw)))
-
-
-def _in_cell(node: nodes.Node) -> bool:
-    while node.parent is not None:
-        node = node.parent
-        if isinstance(node, nodes.container) and node.get("nb_element"):
-            return True
-    return False
-
-
-def _check_records(docname: str, page: Page) -> None:
-    """Report records that say no, also where the page swallowed the error, and rows that do not agree after all."""
-    for record in page.records:
-        data, location = record.data, (docname, record.line)
-        if data["kind"] == "guard" and data["ok"] is not True:
-            LOGGER.error("guard does not hold: 「%s」", data["claim"], location=location)
-        elif data["kind"] == "ledger" and data["status"] == "checked":
-            entry = rows()[data["id"]]
-            if not agrees(data["value"], entry.expected, entry.tolerance, relative=entry.relative):
-                LOGGER.error(
-                    "%s: computed %s, expected %s", entry.id, data["value"], entry.expected, location=location
-                )
-
-
-def _note_covers(docname: str, page: Page, covers: object) -> None:
-    if covers is None:
-        return
-    if not isinstance(covers, dict):
-        LOGGER.error("covers: expected section ids with labels, got %r", covers, location=(docname, 1))
-        return
-    labels = {label for _, label in page.headings}
-    for section, label in covers.items():
-        if not isinstance(section, str):
-            LOGGER.error(
-                "covers: quote the id of section %r, YAML reads 1.10 as 1.1", section, location=(docname, 1)
-            )
-        elif section not in sections():
-            LOGGER.error("covers: the course has no section %r", section, location=(docname, 1))
-        elif label not in labels:
-            LOGGER.error(
-                "covers: section %s names the label %r, which no heading here has",
-                section,
-                label,
-                location=(docname, 1),
-            )
-        else:
-            page.covers[section] = str(label)
-
-
-def _check_coverage(app: Sphinx, env: BuildEnvironment) -> None:
-    owners: dict[str, str] = {}
-    for docname, page in sorted(all_pages(env).items()):
-        done = {record.data.get("id") or record.data.get("covers") for record in page.records}
-        for section in page.covers:
-            if section in owners:
-                LOGGER.error(
-                    "covers: section %s is claimed by %s too", section, owners[section], location=(docname, 1)
-                )
-            owners.setdefault(section, docname)
-            for row in rows().values():
-                if row.section == section and row.check != "cited" and row.id not in done:
-                    how = "guarded" if row.check == "property" else "checked"
-                    LOGGER.error(
-                        "section %s is covered here, but its row %s is not %s",
-                        section,
-                        row.id,
-                        how,
-                        location=(docname, 1),
-                    )
+    note_covers(docname, page, matter.get("covers"))
 
 
 def setup(app: Sphinx) -> None:
@@ -308,4 +218,4 @@ def setup(app: Sphinx) -> None:
     app.add_directive("identity", IdentityDirective)
     app.add_transform(StableAddresses)
     app.connect("doctree-read", _read_page, priority=600)
-    app.connect("env-check-consistency", _check_coverage)
+    app.connect("env-check-consistency", check_coverage)

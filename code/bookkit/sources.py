@@ -22,6 +22,8 @@ HEADER = {
 """What the `jupytext` block of an executed page must hold (other keys may stand beside it)."""
 
 _FRONT = re.compile(r"\A---\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
+DISPLAY_NAME = re.compile(r"^(\s+display_name: Python 3)(?: \(ipykernel\))?[ \t]*$", re.MULTILINE)
+"""The line that carries the page's key in memory; written otherwise, the key would have no place."""
 _FENCE = re.compile(r"(`{3,}|~{3,})\s*(\{?[\w-]*\}?)")
 
 
@@ -98,12 +100,14 @@ def header_faults(text: str) -> list[str]:
     if not isinstance(kernel, dict) or kernel.get("name") != KERNEL["name"]:
         got = kernel.get("name") if isinstance(kernel, dict) else None
         faults.append(f"kernelspec: name must be {KERNEL['name']}, got {got}")
-    elif kernel.get("display_name") not in (
-        KERNEL["display_name"],
-        "Python 3 (ipykernel)",
-    ):  # the second is JupyterLab's
+    elif len(DISPLAY_NAME.findall(text.partition("\n---")[0])) != 1:
         faults.append(
-            f"kernelspec: display_name must be {KERNEL['display_name']!r}, got {kernel.get('display_name')!r}"
+            f"kernelspec: write `display_name: {KERNEL['display_name']}` on a line of its own, without quotes; "
+            f"got {kernel.get('display_name')!r}"
+        )
+    if "mystnb" in matter:
+        faults.append(
+            "front matter: a page may not set mystnb options; they would switch execution and checks off"
         )
     return faults
 

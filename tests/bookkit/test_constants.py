@@ -41,6 +41,8 @@ def lint(code: str) -> list[tuple[int, str]]:
         "%matplotlib inline\nguard('claim', 1 < 2)",
         "if True:\n    guard('claim', True)",
         "[guard('claim', x > 0) for x in (1, 2)]",
+        "ledger.check('x', nx.softmax([1]))\nledger.check('y', ledger.row('y').expected)",
+        "w = nx.softmax([1])\nnp.array(w)\nguard('claim', np.pi > 3)",
     ],
 )
 def test_constant_is_refused(code: str) -> None:

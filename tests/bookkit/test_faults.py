@@ -266,6 +266,26 @@ def test_build_fails_twice_and_recovers(book, fault: Fault) -> None:
         assert not any(str(book.root) in line for line in listed), "the summary names this machine's folder"
 
 
+def test_renamed_label_is_missed_on_pages_that_were_not_read_again(book) -> None:
+    assert book.build()[0] == 0
+    book.edit("beta", "(beta-figure)=", "(beta-figures)=")
+    for _ in range(2):
+        status, output = book.build()
+        assert status == 1
+        assert "undefined label: 'beta-figure'" in output
+
+
+def test_users_startup_files_do_not_run(book, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    startup = tmp_path / "ipython" / "profile_default" / "startup"
+    startup.mkdir(parents=True)
+    (startup / "00.py").write_text(
+        "from onesentence import evidence\nevidence.guard = lambda *a, **k: None\n", encoding="utf-8"
+    )
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    book.edit("alpha", "len(target) == 8", "len(target) == 9")
+    assert book.build()[0] == 1
+
+
 def test_build_recovers_when_the_fault_is_mended(book) -> None:
     book.edit("alpha", CELL, "1 / 0")
     assert book.build()[0] == 1

@@ -64,7 +64,14 @@ def test_full_header_has_no_fault() -> None:
         ("format_version: 0.13", "format_version: 0.12", "format_version must be 0.13, got 0.12"),
         ("extension: .md", "extension: .myst", "extension must be .md, got .myst"),
         ("  name: python3", "  name: venv", "name must be python3, got venv"),
-        ("display_name: Python 3", "display_name: mine", "display_name must be 'Python 3', got 'mine'"),
+        ("display_name: Python 3", 'display_name: "Python 3"', "without quotes"),
+        ("display_name: Python 3", "display_name: Python 3  # mine", "without quotes"),
+        ("jupytext:", "mystnb:\n  execution_mode: off\njupytext:", "may not set mystnb options"),
+        (
+            "display_name: Python 3",
+            "display_name: mine",
+            "write `display_name: Python 3` on a line of its own, without quotes; got 'mine'",
+        ),
     ],
 )
 def test_header_fault_is_named(old: str, new: str, reason: str) -> None:

@@ -46,7 +46,7 @@ def heatmap(
             f"matrix: shape {values.shape} does not fit {len(rows)} rows and {len(columns)} columns"
         )
     low, high = limits
-    if values.min() < low or values.max() > high:
+    if not (low - 1e-9 <= values.min() and values.max() <= high + 1e-9):
         raise ValueError(
             f"limits: values reach from {values.min():g} to {values.max():g}, outside {low:g} to {high:g}"
         )

@@ -55,6 +55,7 @@ def use_style() -> None:
     for file in files:
         if str(file) not in known:
             font_manager.fontManager.addfont(file)
+    matplotlib.rcdefaults()  # whatever the user's own settings say
     matplotlib.use("agg")
     matplotlib.rcParams.update(
         {

@@ -43,6 +43,8 @@ class Table:
         if isinstance(value, float):
             text = f"{value:.{self.digits}f}"
             return (text.removeprefix("-") if float(text) == 0 else text).replace("-", "−")
+        if _is_number(value):
+            return str(value).replace("-", "−")
         return "—" if value is None else str(value)
 
     def __repr__(self) -> str:
