@@ -108,27 +108,25 @@ def test_added_page_runs_alone_and_a_removed_one_leaves_the_site(coded) -> None:
 
 def test_damaged_database_is_replaced_with_a_line_saying_so(coded) -> None:
     (coded.root / "_build" / ".jupyter_cache" / "global.db").write_bytes(b"this is no database" * 100)
-    status, output = coded.build()
-    assert status == 0, output
-    assert "execution cache cannot be read" in output
-    assert "executed 2 pages" in output
+    with Changed(coded.page("alpha"), "\n一句话。\n"):
+        status, output = coded.build()
+        assert status == 0, output
+        assert "execution cache cannot be read" in output
+        assert "executed 1 pages" in output
     assert coded.executed() == set()
 
 
 def test_damaged_entry_is_run_again_with_a_line_saying_so(coded) -> None:
     entries = sorted((coded.root / "_build" / ".jupyter_cache" / "executed").glob("*/base.ipynb"))
-    assert len(entries) >= 2
+    assert entries
     for entry in entries:
         entry.write_text("{", encoding="utf-8")
-    status, output = coded.build()
-    assert status == 0, output
-    if "executed 0 pages" in output:  # nothing was read, so nothing was asked of the cache
-        with Changed(coded.page("alpha"), "\n又一句。\n"):
-            status, output = coded.build()
-            assert status == 0, output
-            assert "cached outputs of book/alpha cannot be read" in output
-            assert "executed 1 pages" in output
-    assert coded.executed() <= {"alpha", "beta"}
+    with Changed(coded.page("alpha"), "\n又一句。\n"):
+        status, output = coded.build()
+        assert status == 0, output
+        assert "cached outputs of book/alpha cannot be read" in output
+        assert "executed 1 pages" in output
+    assert coded.executed() == set()
 
 
 def killed(book, when: str) -> str:
