@@ -19,3 +19,10 @@ function revealTarget() {
 }
 window.addEventListener("hashchange", revealTarget);
 revealTarget();
+
+/* What the theme leaves without a name or with a role that does not fit. */
+document.querySelectorAll("nav details > summary").forEach((summary) => {
+  const page = summary.closest("li")?.querySelector("a")?.textContent.trim() ?? "";
+  summary.setAttribute("aria-label", `展开或收起：${page}`);
+});
+document.querySelectorAll(".citation-list, .citation").forEach((element) => element.removeAttribute("role"));

@@ -60,15 +60,23 @@ def keyed(text: str, root: Path) -> str:
     return sources.DISPLAY_NAME.sub(lambda match: f"{match.group(1)} ({page_key(text, root)})", text, count=1)
 
 
-def site_key() -> str:
-    """Return a hash of what makes the site: this package and what it imports of the other one."""
+def site_key(root: Path) -> str:
+    """Return a hash of what makes the site: this package, what it imports of the other one, style and scripts.
+
+    Args:
+        root: the book's folder. Sphinx copies its style sheets and scripts only when it writes a page.
+    """
     files = sorted(Path(__file__).parent.glob("*.py"))
+    styles = sorted(
+        path for kind in ("css", "js") for path in (root / "assets" / kind).glob("*") if path.is_file()
+    )
+    styles += sorted(Path(__file__).parent.glob("templates/*"))
     names = {name for file in files for name in closure.imported_names(ast.parse(file.read_bytes()))}
-    return closure.files_key((file.name, file) for file in files) + closure.code_key(names)
+    return closure.files_key((file.name, file) for file in [*files, *styles]) + closure.code_key(names)
 
 
 def _set_site_key(app: Sphinx, config: Config) -> None:
-    config.bookkit_site_key = site_key()
+    config.bookkit_site_key = site_key(Path(app.srcdir))
     # sphinx_external_toc lists every file of the tree that is no page, in `_build` too, so that the list would
     # differ from build to build and make Sphinx read everything again; only what lies in the book matters.
     config.exclude_patterns = sorted({p for p in config.exclude_patterns if p.startswith(("book/", "**/"))})

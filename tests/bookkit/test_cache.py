@@ -91,6 +91,13 @@ def test_changed_text_runs_nothing(coded) -> None:
     assert coded.executed() == set()
 
 
+def test_changed_style_reaches_the_site_and_runs_nothing(coded) -> None:
+    with Changed(coded.root / "assets" / "css" / "book.css", "/* 新的样式 */\n"):
+        assert coded.executed() == set()
+        assert "新的样式" in (coded.html / "_static" / "css" / "book.css").read_text(encoding="utf-8")
+    assert coded.executed() == set()
+
+
 def test_added_page_runs_alone_and_a_removed_one_leaves_the_site(coded) -> None:
     text = coded.page("alpha").read_text(encoding="utf-8")
     head = text[: text.index("covers:")] + "---\n\n"
