@@ -25,6 +25,7 @@ from docutils import nodes
 from IPython.core.inputtransformer2 import TransformerManager
 
 from bookkit import sources
+from bookkit.checks import line_of
 from bookkit.collect import Page
 from onesentence.evidence.ledger import row
 
@@ -120,11 +121,11 @@ def audited_texts(doctree: nodes.document) -> Iterator[tuple[str, int]]:
     """Yield (text, line) of everything in a page that is audited."""
     for node in doctree.findall():
         if isinstance(node, nodes.image):
-            yield node.get("alt", ""), _line(node)
+            yield node.get("alt", ""), line_of(node)
         elif isinstance(node, nodes.math | nodes.math_block) or (
             isinstance(node, nodes.Text) and not _is_skipped(node)
         ):
-            yield node.astext(), _line(node)
+            yield node.astext(), line_of(node)
 
 
 def _is_skipped(node: nodes.Node) -> bool:
@@ -139,14 +140,6 @@ def _is_skipped(node: nodes.Node) -> bool:
         ):
             return True
     return False
-
-
-def _line(node: nodes.Node) -> int:
-    while node is not None:
-        if node.line:
-            return int(node.line)
-        node = node.parent
-    return 1
 
 
 def numbers_in(value: Any) -> Iterator[float]:
