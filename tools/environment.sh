@@ -34,6 +34,10 @@ if [ ! -x .venv/bin/python ] || [ "$(cut -d' ' -f1 "$mark" 2>/dev/null)" != "$PW
 fi
 rm -f "$mark"
 echo "environment: installing the lock (a few minutes the first time)"
-.venv/bin/python -m pip install -qq --disable-pip-version-check -r requirements.txt
+# The project itself by its own line and without its ranges: where they contradict the lock, until `make lock` has
+# run, pip would search for hours.
+sed '/^-e /d' requirements.txt > .venv/lock.txt
+.venv/bin/python -m pip install -qq --disable-pip-version-check -r .venv/lock.txt
+.venv/bin/python -m pip install -qq --disable-pip-version-check --no-deps -e .
 printf '%s\n' "$wanted" > "$mark"
 echo "environment: ready after $(($(date +%s) - started)) s"

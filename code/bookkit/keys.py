@@ -78,8 +78,16 @@ def site_key(root: Path) -> str:
 def _set_site_key(app: Sphinx, config: Config) -> None:
     config.bookkit_site_key = site_key(Path(app.srcdir))
     # sphinx_external_toc lists every file of the tree that is no page, in `_build` too, so that the list would
-    # differ from build to build and make Sphinx read everything again; only what lies in the book matters.
-    config.exclude_patterns = sorted({p for p in config.exclude_patterns if p.startswith(("book/", "**/"))})
+    # differ from build to build and make Sphinx read everything again; only what lies in the book matters, and
+    # the folders that `_config.yml` names, which Sphinx need not walk through.
+    suffixes = tuple(config.source_suffix)
+    config.exclude_patterns = sorted(
+        {
+            p
+            for p in config.exclude_patterns
+            if p.startswith(("book/", "**/")) or not ("/" in p or p.endswith(suffixes))
+        }
+    )
 
 
 def _known_keys(env: BuildEnvironment) -> dict[str, str]:

@@ -19,8 +19,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, cast
 
-from fontTools import subset
-from fontTools.ttLib import TTFont
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.builders.html._assets import _CascadingStyleSheet, _JavaScript
@@ -101,6 +99,9 @@ def icon_font(source: Path, points: set[int]) -> bytes:
         source: the whole font.
         points: code points to keep; what the font lacks is passed over.
     """
+    from fontTools import subset  # here: half a second that most builds need not spend
+    from fontTools.ttLib import TTFont
+
     options = subset.Options(layout_features=[], hinting=False, name_IDs=[0, 1, 2, 4, 5, 6, 11])
     font = TTFont(source, recalcTimestamp=False)
     cutter = subset.Subsetter(options)
