@@ -21,10 +21,8 @@ test: env browser lint book  ## everything that CI runs
 browser: env
 	@$(BIN)/python tools/browser.py
 
-live: env  ## build, open and rebuild whenever a file is saved
-	@$(BIN)/jupyter-book config sphinx . > /dev/null
-	@$(BIN)/sphinx-autobuild --port $${PORT:-8000} --open-browser --watch code --watch assets \
-	  --re-ignore '(_build|node_modules|[.]git|[.]venv|__pycache__|[.]ipynb_checkpoints)(/|$$)' . _build/live
+live: env  ## build, open and build again whenever a file is saved
+	@$(BIN)/python tools/live.py --port $${PORT:-8000}
 
 serve: book  ## serve the built site on this machine
 	@echo "http://127.0.0.1:$${PORT:-8000}/"
@@ -54,4 +52,4 @@ bench: env browser  ## measure the build and, where npm answers, the pages with 
 	@$(BIN)/python tools/bench.py
 
 clean:  ## remove everything that a build makes, the execution cache too; .venv stays
-	@rm -rf _build conf.py
+	@rm -rf _build

@@ -107,7 +107,6 @@ def test_copy_leaves_out_what_was_built(monkeypatch: pytest.MonkeyPatch, tmp_pat
     source = tmp_path / "source"
     for name in ("_build/html", ".git", ".venv", "book", "code/one.egg-info"):
         (source / name).mkdir(parents=True)
-    (source / "conf.py").touch()
     (source / "_config.yml").touch()
     monkeypatch.setattr(bench, "ROOT", source)
     bench.copy_book(tmp_path / "copy")

@@ -46,7 +46,7 @@ def make_bare(book: Path, bare: Path) -> None:
     """
     from bookkit.keys import keyed
 
-    shutil.copytree(book, bare, ignore=shutil.ignore_patterns("html", "__pycache__", "conf.py"))
+    shutil.copytree(book, bare, ignore=shutil.ignore_patterns("html", "__pycache__"))
     config = bare / "_config.yml"
     config.write_text(bare_config(config.read_text(encoding="utf-8")), encoding="utf-8")
     for page in (bare / "book").rglob("*.md"):

@@ -89,13 +89,16 @@ def _execute_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
             text = sources.read_page(Path(env.doc2path(docname)))
             reasons = sources.header_faults(text)
             sources.read_cells(text)
-        except ValueError as error:  # no UTF-8, no YAML, a cell that is not closed
+            marked = keys.keyed(text, Path(app.srcdir))
+        except (
+            ValueError
+        ) as error:  # no UTF-8, no YAML, a cell that is not closed, a data file that is not there
             reasons = [str(error)]
         for reason in reasons:
             LOGGER.error("%s", reason, location=(docname, 1))
             failed = True
         if sources.has_cells(text) and not reasons:
-            pending[docname] = _notebook(env, docname, keys.keyed(text, Path(app.srcdir)))
+            pending[docname] = _notebook(env, docname, marked)
     cache = open_cache(Path(env.mystnb_config.execution_cache_path))  # type: ignore[attr-defined]
     misses = _misses(cache, pending)
     measured = [name for name in misses if _is_measured(pending[name])]
