@@ -26,3 +26,11 @@ document.querySelectorAll("nav details > summary").forEach((summary) => {
   summary.setAttribute("aria-label", `展开或收起：${page}`);
 });
 document.querySelectorAll(".citation-list, .citation").forEach((element) => element.removeAttribute("role"));
+
+/* On paper nothing can be unfolded: what is folded is printed open and folded again afterwards. */
+let unfolded = [];
+window.addEventListener("beforeprint", () => {
+  unfolded = [...document.querySelectorAll("main details:not([open])")];
+  unfolded.forEach((details) => { details.open = true; });
+});
+window.addEventListener("afterprint", () => unfolded.forEach((details) => { details.open = false; }));
