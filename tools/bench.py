@@ -8,6 +8,7 @@ Everything is built in a scratch copy, by `jupyter-book build .`; of the checkou
 - nothing changed: the build again, beside bare Sphinx, the same pages and executed outputs without `bookkit`
   (`tools/bare.py` says how). Both are built in turn, RUNS times; medians count.
 - text edited: a sentence more on one page. Module edited: a line more in one module of the package.
+- live: from a save of a page's text until the browser shows it, in the live preview (`tools/live.py`), RUNS times.
 """
 
 from __future__ import annotations
@@ -37,7 +38,12 @@ RUNS = 3
 PAGE = Path("book", "03-reading", "the-read.md")
 MODULE = Path("code", "onesentence", "attention", "read.py")
 LEFT_OUT = ("_build", ".*", "*.egg-info", "__pycache__")
-GOALS = {"cold, overhead": 1.5, "nothing changed, ratio to bare": 1.5, "text edited": 5.0}
+GOALS = {
+    "cold, overhead": 1.5,
+    "nothing changed, ratio to bare": 1.5,
+    "text edited": 5.0,
+    "live, text saved to page shown": 5.0,
+}
 PACKAGES = ("jupyter-book", "sphinx", "myst-nb", "torch", "numpy")
 _PAGE = re.compile(r"executed \[\d+/\d+\] (\S+) +(\d+\.\d+) s")
 _TOTAL = re.compile(r"executed (\d+) pages in (\d+\.\d+) s, read and wrote in (\d+\.\d+) s")
@@ -251,7 +257,45 @@ def measure(folder: Path) -> list[Row]:
     rows.append(edit_row("text edited", timed(book), len(cold.pages)))
     edit(book / MODULE, "\nBENCH = True\n")
     rows.append(edit_row("module edited", timed(book), len(cold.pages)))
+    print("bench: live preview", flush=True)
+    rows.append(measure_live(book))
     return rows
+
+
+def measure_live(book: Path) -> Row:
+    """Save a page's text in a running live preview; return the line for the time until a browser shows it."""
+    from playwright.sync_api import sync_playwright
+
+    from browser import ARGUMENTS, find_browser
+
+    command = [sys.executable, str(ROOT / "tools" / "live.py"), "--port", "0", "--no-browser", str(book)]
+    env = os.environ | {"PYTHONPATH": str(book / "code"), "PYTHONDONTWRITEBYTECODE": ""}
+    seconds = []
+    preview = subprocess.Popen(command, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert preview.stdout is not None
+    try:
+        address = preview.stdout.readline().split()[1]
+        while not (line := preview.stdout.readline()).startswith("live: built"):
+            if not line:
+                raise RuntimeError("the live preview ended before it had built the book")
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=find_browser(), args=list(ARGUMENTS))
+            page = browser.new_page()
+            page.goto(address + PAGE.with_suffix(".html").as_posix())
+            for number in range(RUNS):
+                sentence = f"第 {number} 次只为计时而写。"
+                start = time.perf_counter()
+                edit(book / PAGE, f"\n{sentence}\n")
+                page.get_by_text(sentence).wait_for(timeout=120_000)
+                seconds.append(time.perf_counter() - start)
+                time.sleep(0.5)
+            browser.close()
+    finally:
+        preview.terminate()
+        preview.wait(timeout=30)
+        preview.stdout.close()
+    note = f"median of {RUNS}, {min(seconds):.1f} to {max(seconds):.1f} s"
+    return with_goal(Row("live, text saved to page shown", statistics.median(seconds), "s", note))
 
 
 def cores() -> int:
