@@ -13,7 +13,7 @@ env:
 	@sh tools/environment.sh
 
 book: env  ## run every page and build the site into _build/html
-	@$(BIN)/jupyter-book build .
+	@$(BIN)/jupyter-book build --quiet .
 
 test: env browser lint book  ## everything that CI runs
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4

@@ -171,7 +171,7 @@ def fingerprint(root: Path) -> dict[str, str]:
 
 async def build(root: Path) -> tuple[int, str]:
     """Build the book; print which pages run; return the exit status and the output."""
-    command = [str(Path(sys.executable).with_name("jupyter-book")), "build", "."]
+    command = [str(Path(sys.executable).with_name("jupyter-book")), "build", "--quiet", "."]
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         *command, cwd=root, stdout=pipe, stderr=asyncio.subprocess.STDOUT, limit=1 << 24

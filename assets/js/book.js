@@ -20,7 +20,20 @@ function revealTarget() {
 window.addEventListener("hashchange", revealTarget);
 revealTarget();
 
-/* What the theme leaves without a name or with a role that does not fit. */
+/* What the theme leaves without a name, with an English one or with a role that does not fit. */
+for (const [place, name] of [
+  [".primary-toggle", "展开或收起全书目录"],
+  [".secondary-toggle", "展开或收起本页目录"],
+  ['nav[aria-label="Main"]', "全书"],
+  ['nav[aria-label="Page"]', "本页"],
+]) {
+  document.querySelectorAll(place).forEach((element) => {
+    element.setAttribute("aria-label", name);
+    for (const tip of ["title", "data-bs-original-title"]) {
+      if (element.hasAttribute(tip)) element.setAttribute(tip, name);
+    }
+  });
+}
 document.querySelectorAll("nav details > summary").forEach((summary) => {
   const page = summary.closest("li")?.querySelector("a")?.textContent.trim() ?? "";
   summary.setAttribute("aria-label", `展开或收起：${page}`);

@@ -28,6 +28,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         strip,
         typography,
         weight,
+        words,
     )
 
     for module in (
@@ -45,6 +46,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         export,
         site,
         weight,
+        words,
     ):
         module.setup(app)
     return {"version": "1", "env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

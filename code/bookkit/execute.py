@@ -131,9 +131,8 @@ def open_cache(path: Path) -> JupyterCacheAbstract:
         cache = get_cache(path)
         cache.list_cache_records()
     except Exception as error:  # whatever sqlite, SQLAlchemy or JSON say of a damaged file
-        LOGGER.info(
-            "execution cache cannot be read (%s); making a new one", " ".join(str(error).split())[:120]
-        )
+        reason = " ".join(str(error).split())[:120]
+        print(f"execution cache cannot be read ({reason}); making a new one", flush=True)
         shutil.rmtree(path, ignore_errors=True)
         cache = get_cache(path)
     return cache
@@ -150,8 +149,9 @@ def _misses(cache: JupyterCacheAbstract, notebooks: dict[str, NotebookNode]) -> 
         try:
             cache.get_cache_bundle(record.pk)
         except Exception as error:  # the entry's file is gone or damaged
-            LOGGER.info(
-                "cached outputs of %s cannot be read (%s); running it again", docname, type(error).__name__
+            print(
+                f"cached outputs of {docname} cannot be read ({type(error).__name__}); running it again",
+                flush=True,
             )
             cache.remove_cache(record.pk)
             misses.append(docname)

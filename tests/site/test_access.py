@@ -77,3 +77,23 @@ def test_skip_link_leads_to_the_content(browser: Browser, html: Path) -> None:
     page.keyboard.press("Enter")
     assert page.evaluate("location.hash") == "#main-content"
     page.close()
+
+
+def test_names_and_tips_are_chinese(browser: Browser, html: Path) -> None:
+    """Sphinx and the theme know some of their words in English only."""
+    page = browser.new_page(viewport={"width": 900, "height": 900})
+    english = set()
+    for name in PAGES:
+        page.goto((html / name).as_uri())
+        page.wait_for_load_state("load")
+        english |= set(
+            page.evaluate(
+                """() => [...document.querySelectorAll('[title], [aria-label], [data-bs-original-title]')]
+                    .filter(element => !element.closest('article p, article cite, .katex'))
+                    .flatMap(element => ['title', 'aria-label', 'data-bs-original-title'].map(a => element.getAttribute(a)))
+                    .filter(text => text && !/[\\u4e00-\\u9fff]/.test(text))"""
+            )
+        )
+        assert "Copyright" not in page.inner_text("body")
+    page.close()
+    assert english == set()
