@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
 from jupyter_cache.executors.utils import single_nb_execution
@@ -199,11 +200,18 @@ def _pool(
         futures: set[Future[Run]] = set()
         for docname, notebook in notebooks.items():
             futures.add(pool.submit(_execute, docname, notebook, Path(app.srcdir), timeout, progress))
-        while futures:
-            done, futures = wait(futures, timeout=1.0, return_when=FIRST_COMPLETED)
-            progress.show()
-            for future in done:
-                yield future.result()
+        try:
+            while futures:
+                done, futures = wait(futures, timeout=1.0, return_when=FIRST_COMPLETED)
+                progress.show()
+                for future in done:
+                    yield future.result()
+        except BaseException:  # Ctrl-C: no further page, and those that run end with their kernels
+            progress.stopped = True
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in psutil.Process().children(recursive=True):
+                child.kill()
+            raise
 
 
 def _execute(docname: str, notebook: NotebookNode, root: Path, timeout: int, progress: _Progress) -> Run:
@@ -211,6 +219,8 @@ def _execute(docname: str, notebook: NotebookNode, root: Path, timeout: int, pro
 
     def on_cell_start(cell: NotebookNode, cell_index: int) -> None:
         current["cell"] = cell_index
+        if progress.stopped:
+            raise RuntimeError("the build was interrupted")
 
     progress.begin(docname)
     started = time.perf_counter()
@@ -279,6 +289,7 @@ class _Progress:
     def __init__(self, total: int) -> None:
         self.total, self.done, self.running = total, 0, dict[str, float]()
         self.live = sys.stdout.isatty()
+        self.stopped = False
 
     def begin(self, docname: str) -> None:
         self.running[docname] = time.perf_counter()

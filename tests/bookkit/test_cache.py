@@ -10,6 +10,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -180,6 +181,29 @@ def test_killed_build_is_made_good_by_the_next(coded, when: str) -> None:
         assert "八步" in (coded.html / "book" / "alpha.html").read_text(encoding="utf-8")
         assert "0.881" in (coded.html / "book" / "beta.html").read_text(encoding="utf-8")
     assert coded.build()[0] == 0
+
+
+def test_interrupted_build_stops_at_once_with_its_kernels(coded) -> None:
+    """Ctrl-C reaches the build alone: kernels live in sessions of their own."""
+    page = coded.page("alpha").read_text(encoding="utf-8")
+    try:
+        coded.edit("alpha", 'print("八步")', "import time\n\ntime.sleep(100)\nprint(1)")
+        process = subprocess.Popen(
+            **coded.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        kernels: list[psutil.Process] = []
+        until = time.monotonic() + 60
+        while not kernels and time.monotonic() < until and process.poll() is None:
+            children = psutil.Process(process.pid).children(recursive=True)
+            kernels = [child for child in children if "ipykernel" in " ".join(child.cmdline())]
+        assert kernels
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=60)  # the cell would sleep for longer
+        assert process.returncode != 0, output
+        assert psutil.wait_procs(kernels, timeout=30)[1] == []
+    finally:
+        coded.page("alpha").write_text(page, encoding="utf-8")
+    assert coded.executed() <= {"beta"}
 
 
 def test_five_clean_parallel_builds_in_a_row(lay, tmp_path: Path) -> None:
