@@ -24,9 +24,8 @@ browser: env
 live: env  ## build, open and build again whenever a file is saved
 	@$(BIN)/python tools/live.py --port $${PORT:-8000}
 
-serve: book  ## serve the built site on this machine
-	@echo "http://127.0.0.1:$${PORT:-8000}/"
-	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $${PORT:-8000}
+serve: env  ## build and serve the site on this machine
+	@$(BIN)/python tools/live.py --once --no-browser --port $${PORT:-8000}
 
 lab: env  ## open the pages as notebooks in JupyterLab
 	@$(BIN)/python tools/lab.py

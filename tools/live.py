@@ -1,4 +1,4 @@
-"""Build the book, serve it on this machine and build again whenever a file is saved; `make live`.
+"""Build the book, serve it on this machine and build again whenever a file is saved: `make live`, `make serve`.
 
 One save makes one build, of plain `jupyter-book build .`, and the pages in the browser load again when it has
 ended. Where it fails, the reason stands on the page, over what could be built, until a later save mends it. What counts
@@ -213,12 +213,13 @@ async def saves(root: Path, prints: Callable[[], dict[str, str]]) -> AsyncIterat
                 yield changed
 
 
-async def keep_building(root: Path, state: State, built: Callable[[], None]) -> None:
+async def keep_building(root: Path, state: State, once_only: bool, built: Callable[[], None]) -> None:
     """Build now and after every save.
 
     Args:
         root: the book's folder.
         state: what the pages are told.
+        once_only: build now and never again.
         built: called after the first build.
     """
     start, number = time.time_ns(), 0
@@ -239,6 +240,8 @@ async def keep_building(root: Path, state: State, built: Callable[[], None]) -> 
 
     await once()
     built()
+    if once_only:
+        await asyncio.Event().wait()
     async for changed in saves(root, lambda: prints):
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         print(f"live: saved {', '.join(changed[:3])}{more}", flush=True)
@@ -284,15 +287,15 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def application(root: Path, state: State, built: Callable[[], None]) -> Starlette:
-    """Return the server's application, which builds as long as it runs."""
+def application(root: Path, state: State, once: bool, built: Callable[[], None]) -> Starlette:
+    """Return the server's application, which builds at its start and, unless once is enough, after every save."""
 
     async def events(request: Request) -> StreamingResponse:
         return StreamingResponse(state.news(), media_type="text/event-stream", headers=NO_STORE)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        task = asyncio.create_task(keep_building(root, state, built))
+        task = asyncio.create_task(keep_building(root, state, once, built))
         task.add_done_callback(
             lambda ended: None if ended.cancelled() else signal.raise_signal(signal.SIGINT)
         )
@@ -313,6 +316,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Serve until Ctrl-C; return the exit status."""
     parser = argparse.ArgumentParser(description="Build, serve and build again on save.")
     parser.add_argument("--port", type=int, default=8000, help="0 takes a free one")
+    parser.add_argument("--once", action="store_true", help="build once, then only serve")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
     parser.add_argument("root", nargs="?", type=Path, default=Path.cwd(), help="the book's folder")
     options = parser.parse_args(arguments)
@@ -326,14 +330,16 @@ def main(arguments: list[str] | None = None) -> int:
         door.listen()
     except (OSError, OverflowError) as error:
         print(
-            f"live: port {options.port} cannot be used ({error}); try another: PORT=8001 make live",
+            f"live: port {options.port} cannot be used ({error}); take another: set PORT, as in PORT=8001 make live",
             file=sys.stderr,
         )
         return 1
     address = f"http://127.0.0.1:{door.getsockname()[1]}/"
     print(f"live: {address} (Ctrl-C ends it)", flush=True)
     state = State()
-    app = application(root, state, lambda: None if options.no_browser else open_browser(address))
+    app = application(
+        root, state, options.once, lambda: None if options.no_browser else open_browser(address)
+    )
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
     with contextlib.suppress(KeyboardInterrupt):
         Server(config, state).run(sockets=[door])

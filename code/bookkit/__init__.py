@@ -14,6 +14,7 @@ from sphinx.application import Sphinx
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register everything with Sphinx."""
     from bookkit import (
+        audit,
         collect,
         execute,
         export,
@@ -47,6 +48,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         site,
         weight,
         words,
+        audit,
     ):
         module.setup(app)
     return {"version": "1", "env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

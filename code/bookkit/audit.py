@@ -6,7 +6,7 @@ value, or (three significant digits and more) of an output shown there; or if it
 the page and a cell of the page both use. Left out: code, outputs of cells, references, dates, versions, numbers
 of sections and equations.
 
-`python -m bookkit.audit` reads what the last build left in `_build` and names page, line and figure.
+A build fails on a figure that nothing backs. `python -m bookkit.audit` audits what the last build left in `_build`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,16 @@ from typing import Any
 from bs4 import BeautifulSoup
 from docutils import nodes
 from IPython.core.inputtransformer2 import TransformerManager
+from sphinx.application import Sphinx
+from sphinx.util import logging
 
 from bookkit import sources
 from bookkit.checks import line_of
 from bookkit.collect import Page
 from onesentence.evidence.ledger import row
 
+LOGGER = logging.getLogger(__name__)
+REASON = "rounds from nothing that this page computed or cited"
 _NUMBER = re.compile(
     r"(?<![\w.,])(?P<sign>[-+−]\s?)?"
     r"(?P<digits>\d{1,3}(?:(?:,|\{,\})\d{3})+(?:\.\d+)?|\d+\.\d+|\.\d+|\d+)"
@@ -237,10 +241,21 @@ def audit(root: Path) -> list[str]:
         doctree = pickle.loads((doctrees / f"{docname}.doctree").read_bytes())
         path = root / f"{docname}.md"
         for figure in unbacked(doctree, page, sources.read_page(path)):
-            lines.append(
-                f"{docname}.md:{figure.line}: {figure.text} rounds from nothing that this page computed or cited"
-            )
+            lines.append(f"{docname}.md:{figure.line}: {figure.text} {REASON}")
     return lines
+
+
+def _audit_page(app: Sphinx, doctree: nodes.document) -> None:
+    """Report the unbacked figures of a page that was read."""
+    docname = app.env.docname
+    text = sources.read_page(Path(app.env.doc2path(docname)))
+    for figure in unbacked(doctree, app.env.bookkit_pages[docname], text):  # type: ignore[attr-defined]
+        LOGGER.error("%s %s", figure.text, REASON, location=(docname, figure.line))
+
+
+def setup(app: Sphinx) -> None:
+    """Audit each page once its outputs are collected."""
+    app.connect("doctree-read", _audit_page, priority=900)
 
 
 def main() -> int:

@@ -39,7 +39,7 @@ SKIPPED_CLASSES = {"headerlink", "katex-html", "seal-line", "toctree-wrapper"}
 
 
 class Section:
-    """What stands under one heading, or one term of the glossary.
+    """What stands under one heading, one term of the glossary, or one row of a table that can be linked to.
 
     Args:
         anchor: the id to link to, empty for the page itself.
@@ -70,12 +70,14 @@ class _PageText(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note an element."""
-        if BLOCK.fullmatch(tag):
-            self._add("\n")
-        if tag in VOID:
-            return
         given = dict(attrs)
         classes = set((given.get("class") or "").split())
+        if BLOCK.fullmatch(tag):
+            self._add("\n")
+        elif "strip-tile" in classes:
+            self._add(" ")
+        if tag in VOID:
+            return
         meaning = ""
         if tag in SKIPPED_TAGS or classes & SKIPPED_CLASSES:
             meaning = "skip"
@@ -89,7 +91,10 @@ class _PageText(HTMLParser):
             self._leave_term()
             meaning = "term"
             self._enter(given["id"] or "")
-        elif tag in HEADINGS and self.within:
+        elif tag == "tr" and given.get("id") and self.within:
+            meaning = "section"
+            self._enter(given["id"] or "")
+        elif (tag in HEADINGS and self.within) or (tag in ("th", "td") and self._begins_row()):
             meaning = "title"
         self.open.append((tag, meaning))
 
@@ -120,6 +125,10 @@ class _PageText(HTMLParser):
         section = Section(anchor if self.sections else "")
         self.sections.append(section)
         self.within.append(section)
+
+    def _begins_row(self) -> bool:
+        """Whether this cell is the first of a row that has an id."""
+        return bool(self.open) and self.open[-1] == ("tr", "section") and not self.within[-1].title
 
     def _leave_term(self) -> None:
         if self.within and self.within[-1].anchor.startswith("term-"):

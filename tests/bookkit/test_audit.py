@@ -40,8 +40,11 @@ def found(lay_once, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     book.edit("beta", "caption: 两根横条。", "caption: 两根横条，长0.9137。")
     book.edit("beta", "alt: 两根横条，上长下短。", "alt: 两根横条，上长下短，长的是0.8642。")
     status, output = book.build()
-    assert status == 0, output
     lines = audit(book.root)
+    assert status == 1
+    for line in lines:
+        place, reason = line.split(": ", 1)
+        assert f"  {place}: ERROR: {reason}\n" in output, output
     for line in lines:
         page, number, _ = re.fullmatch(r"(book/\w+\.md):(\d+): (\S+) rounds from nothing.*", line).groups()
         source = (book.root / page).read_text(encoding="utf-8").splitlines()

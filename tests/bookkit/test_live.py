@@ -15,10 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 import live
-from browser import ARGUMENTS, find_browser
 
 ROOT = Path(__file__).resolve().parents[2]
 LIVE = ROOT / "tools" / "live.py"
@@ -88,15 +87,11 @@ def preview(built, tmp_path: Path) -> Iterator[tuple[Preview, Path]]:
 
 
 @pytest.fixture
-def page() -> Iterator[Page]:
-    path = find_browser()
-    assert path, "no browser: run `make browser`"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
-        page = browser.new_page()
-        page.set_default_timeout(PATIENCE)
-        yield page
-        browser.close()
+def page(browser: Browser) -> Iterator[Page]:
+    page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
+    yield page
+    page.close()
 
 
 def replaced(path: Path, old: str, new: str) -> None:

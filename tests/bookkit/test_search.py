@@ -83,6 +83,13 @@ def test_formula_is_taken_once_cells_stay_apart_and_code_follows_prose(sections)
     assert sections["part"][1] == "设 qi是查询\n他\n书\na = 1\nb = 2"
 
 
+def test_row_that_can_be_linked_to_is_a_section_and_tiles_stay_apart() -> None:
+    page = """<article><section id="top"><h1>账本</h1><p><span class="strip-tile">I</span><span class="strip-tile">gave</span></p>
+<table><tr><th>编号</th></tr><tr id="row-3.1-loss"><td><code>3.1-loss</code></td><td>损失</td></tr></table>
+<p>尾</p></section></article>"""
+    assert page_sections(page) == [["", "账本", "I gave\n编号\n尾"], ["row-3.1-loss", "3.1-loss", "损失"]]
+
+
 def test_page_without_article_has_no_sections() -> None:
     assert page_sections("<h1>题</h1>") == []
 

@@ -1,4 +1,4 @@
-"""The built book, and a browser that reaches nothing but it."""
+"""The built book, and a server for it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 HTML = ROOT / "_build" / "html"
@@ -21,18 +20,6 @@ def html() -> Path:
         "the book is not built: run `make book` first (`make test` does)"
     )
     return HTML
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    from browser import ARGUMENTS, find_browser
-
-    path = find_browser()
-    assert path, "no browser: run `make browser`"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
-        yield browser
-        browser.close()
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

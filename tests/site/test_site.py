@@ -95,6 +95,12 @@ def test_sections_have_written_addresses(soups) -> None:
             assert not re.fullmatch(r"id\d+", section["id"])
 
 
+def test_titles_name_page_and_book_once(soups) -> None:
+    titles = {name: soup.title.get_text() for name, soup in soups.items()}
+    assert len(set(titles.values())) >= len(titles) - 1, "home stands at the root and in the book"
+    assert [title for title in titles.values() if title.count("一句话：从翻译到注意力") != 1] == []
+
+
 def test_no_formula_is_left_raw(soups) -> None:
     maths = 0
     for path, soup in soups.items():

@@ -109,12 +109,18 @@ def _tree(file: Path) -> ast.Module:
     return _parsed(file, _stamp(file))
 
 
+def _shown(file: Path) -> str:
+    """Return a file's path from the folder that its package lies in."""
+    parents = [root for root in file.parents if (root / "__init__.py").is_file()]
+    return str(file.relative_to(parents[-1].parent)) if parents else file.name
+
+
 @cache
 def _parsed(file: Path, stamp: tuple[int, int]) -> ast.Module:
     try:
         return ast.parse(file.read_bytes())
     except SyntaxError as error:
-        raise ClosureError(f"{file.name}:{error.lineno}: not valid Python ({error.msg})") from None
+        raise ClosureError(f"{_shown(file)}:{error.lineno}: not valid Python ({error.msg})") from None
 
 
 @cache
@@ -152,11 +158,11 @@ def data_files(modules: Iterable[Path]) -> list[Path]:
             except ValueError:
                 declared = None
             if not isinstance(declared, tuple) or not all(isinstance(item, str) for item in declared):
-                raise ClosureError(f"{module.name}: DATA_FILES must be a tuple of text literals")
+                raise ClosureError(f"{_shown(module)}: DATA_FILES must be a tuple of text literals")
             for item in declared:
                 file = (module.parent / item).resolve()
                 if not file.is_file():
-                    raise ClosureError(f"{module.name}: DATA_FILES names {item}, which does not exist")
+                    raise ClosureError(f"{_shown(module)}: DATA_FILES names {item}, which does not exist")
                 files.add(file)
     return sorted(files)
 

@@ -9,6 +9,7 @@ from typing import Protocol
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from onesentence.plotting.style import PALETTE
 
@@ -25,8 +26,8 @@ class TreeLike(Protocol):
         """Nodes below, in order; empty in a leaf."""
 
 
-def _tile(axes: Axes, x: float, y: float, text: str, *, active: bool = False, size: float = 13) -> None:
-    axes.text(
+def _tile(axes: Axes, x: float, y: float, text: str, *, active: bool = False, size: float = 13) -> Text:
+    return axes.text(
         x,
         y,
         text,
@@ -71,7 +72,10 @@ def draw_tree(tree: TreeLike, *, lit: Sequence[str] = ()) -> Figure:
             child_y = float(depth - 2 - level) if child.children else 0.0
             axes.plot([x, child_x], [y - 0.18, child_y + 0.24], color=PALETTE["grey"], linewidth=1, zorder=1)
         colour = PALETTE["vermilion"] if node.label in lit else PALETTE["teal"]
-        axes.text(x, y, node.label, ha="center", va="center", fontsize=11, color=colour, zorder=3)
+        label = _wrapped(
+            node.label, 2 * _count_leaves(node)
+        )  # beside a neighbour, two characters fit over a leaf
+        axes.text(x, y, label, ha="center", va="center", fontsize=11, linespacing=1.1, color=colour, zorder=3)
         return x
 
     place(tree, 0)
@@ -79,6 +83,10 @@ def draw_tree(tree: TreeLike, *, lit: Sequence[str] = ()) -> Figure:
     axes.set_ylim(-0.6, depth - 0.6)
     axes.axis("off")
     return figure
+
+
+def _wrapped(label: str, width: int) -> str:
+    return "\n".join(label[start : start + width] for start in range(0, len(label), width))
 
 
 def _count_leaves(node: TreeLike) -> int:
@@ -101,25 +109,23 @@ def draw_roles(event: str, edges: Sequence[tuple[str, str]], *, lit: Sequence[st
         The figure, to be shown with `show`.
     """
     figure, axes = plt.subplots(figsize=(4.8, 2.9))
+    middle = _tile(axes, 0, 0, event, size=15)
     for number, (role, words) in enumerate(edges):
         angle = math.pi - 2 * math.pi * number / len(edges)
         x, y = 2.3 * math.cos(angle), 1.15 * math.sin(angle)
-        axes.plot([x * 0.14, x * 0.3], [y * 0.26, y * 0.4], color=PALETTE["grey"], linewidth=1.1)
-        axes.annotate(
-            "",
-            xy=(x * 0.8, y * 0.74),
-            xytext=(x * 0.66, y * 0.6),
-            arrowprops={
-                "arrowstyle": "-|>",
-                "color": PALETTE["grey"],
-                "linewidth": 1.1,
-                "shrinkA": 0,
-                "shrinkB": 0,
-            },
+        filler = _tile(axes, x, y, words, active=role in lit)
+        label = axes.text(
+            x * 0.48, y * 0.5, role, ha="center", va="center", fontsize=10.5, color=PALETTE["teal"]
         )
-        axes.text(x * 0.48, y * 0.5, role, ha="center", va="center", fontsize=10.5, color=PALETTE["teal"])
-        _tile(axes, x, y, words, active=role in lit)
-    _tile(axes, 0, 0, event, active=False, size=15)
+        label.set_bbox({"boxstyle": "round,pad=0.2", "facecolor": "none", "edgecolor": "none"})
+        line = {"color": PALETTE["grey"], "linewidth": 1.1, "shrinkA": 2, "shrinkB": 3}
+        spots = ((0.0, 0.0), (x * 0.48, y * 0.5), (x, y))
+        patches = (middle.get_bbox_patch(), label.get_bbox_patch(), filler.get_bbox_patch())
+        for part, style in enumerate(
+            ("-", "-|>")
+        ):  # from the event to the role's name, from there to its words
+            ends = {"patchA": patches[part], "patchB": patches[part + 1], "arrowstyle": style}
+            axes.annotate("", xy=spots[part + 1], xytext=spots[part], arrowprops=line | ends)
     axes.set_xlim(-2.8, 2.9)
     axes.set_ylim(-1.6, 1.6)
     axes.axis("off")
