@@ -81,8 +81,10 @@ def test_build_rows_compare_medians() -> None:
 def test_every_goal_belongs_to_a_row() -> None:
     build = Build(4.0, {"a": 1.0})
     rows = [*bench.build_rows(build, 1, [build], [build]), bench.edit_row("text edited", build, 2)]
+    rows.append(bench.live_row([3.0, 1.0, 2.0]))
+    assert (rows[-1].value, rows[-1].note) == (2.0, "median of 3, 1.0 to 3.0 s")
     assert {row.what for row in rows if row.goal is not None} == set(bench.GOALS)
-    assert rows[-1].note == "cpu 0.0 s; 1 of 2 pages ran"
+    assert rows[-2].note == "cpu 0.0 s; 1 of 2 pages ran"
 
 
 @pytest.mark.parametrize(

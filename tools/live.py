@@ -22,7 +22,7 @@ import time
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import dropwhile, takewhile
+from itertools import takewhile
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -52,11 +52,19 @@ SNIPPET = """
 <script>
 (() => {
   const note = document.getElementById("live-note");
-  new EventSource("%(events)s").onmessage = (event) => {
-    const now = JSON.parse(event.data);
-    note.hidden = !now.building;
-    if (now.version !== "%(version)s") location.reload();
+  let source = null;
+  /* A browser keeps six connections to one address: a tab that nobody looks at gives its own back. */
+  const listen = () => {
+    if (source) source.close();
+    source = document.hidden ? null : new EventSource("%(events)s");
+    if (source) source.onmessage = (event) => {
+      const now = JSON.parse(event.data);
+      note.hidden = !now.building;
+      if (now.version !== "%(version)s") location.reload();
+    };
   };
+  document.addEventListener("visibilitychange", listen);
+  listen();
 })();
 </script>
 <style>
@@ -144,9 +152,19 @@ def _messages(lines: list[str]) -> list[str]:
     messages, rest = list[str](), iter(lines)
     for line in rest:
         if line.startswith("Traceback "):
-            after = dropwhile(lambda line: line.startswith(" "), rest)
-            messages += takewhile(bool, after)
-    return [line for line in messages if line != "RuntimeError:"]
+            frames, said = list[str](), list[str]()
+            for following in rest:
+                if not following:
+                    break
+                (frames if following.startswith(" ") and not said else said).append(following)
+            if said and said[0].startswith("SyntaxError"):  # its place is the last frame
+                files = [frame.strip() for frame in frames if frame.startswith("  File ")]
+                said = [*files[-1:], *said]
+            messages += said
+    messages = [
+        line.replace('"<unicode string>"', "_config.yml") for line in messages
+    ]  # all that is read as such
+    return [line for line in messages if line.strip("=") and line != "RuntimeError:"]
 
 
 def watched(root: Path) -> Iterator[Path]:
@@ -191,26 +209,56 @@ async def build(root: Path) -> tuple[int, str]:
             await process.wait()
 
 
-async def saves(root: Path, prints: Callable[[], dict[str, str]]) -> AsyncIterator[list[str]]:
-    """Yield the paths that have changed since `prints`, whenever something is saved."""
-    touched = asyncio.Event()
-    touched.set()  # a file may have been saved while nothing watched
+class Watch:
+    """Notices that something was saved; what, the fingerprints say.
 
-    async def watch(*paths: Path, recursive: bool) -> None:
-        async for _ in watchfiles.awatch(*paths, recursive=recursive, watch_filter=None, debounce=200):
-            touched.set()
+    A folder that is taken away and put back is another folder: it is watched anew.
+    """
 
-    folders = [root / name for name in FOLDERS if (root / name).is_dir()]
-    async with asyncio.TaskGroup() as group:
-        group.create_task(watch(root, recursive=False))
-        group.create_task(watch(*folders, recursive=True))
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.touched = asyncio.Event()
+        self.touched.set()  # a file may have been saved before anything watched
+        self.tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Watch:
+        """Begin to watch."""
+        self.tasks = [asyncio.create_task(self._top()), asyncio.create_task(self._folders())]
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Stop watching."""
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+
+    def _there(self) -> dict[Path, int]:
+        paths = (self.root / name for name in FOLDERS)
+        return {path: path.stat().st_ino for path in paths if path.is_dir()}
+
+    async def _top(self) -> None:
+        watched = self._there()
+        async for _ in watchfiles.awatch(self.root, recursive=False, watch_filter=None, debounce=200):
+            self.touched.set()
+            if self._there() != watched:
+                watched = self._there()
+                self.tasks[1].cancel()
+                self.tasks[1] = asyncio.create_task(self._folders())
+
+    async def _folders(self) -> None:
+        if folders := list(self._there()):
+            async for _ in watchfiles.awatch(*folders, watch_filter=None, debounce=200):
+                self.touched.set()
+
+    async def changes(self, before: dict[str, str]) -> list[str]:
+        """Wait for a save that changes a content; return the paths that differ from `before`."""
         while True:
-            await touched.wait()
+            await self.touched.wait()
             await asyncio.sleep(SETTLE)
-            touched.clear()
-            before, now = prints(), await asyncio.to_thread(fingerprint, root)
+            self.touched.clear()
+            now = await asyncio.to_thread(fingerprint, self.root)
             if changed := sorted({name for name, _ in before.items() ^ now.items()}):
-                yield changed
+                return changed
 
 
 async def keep_building(root: Path, state: State, once_only: bool, built: Callable[[], None]) -> None:
@@ -233,6 +281,8 @@ async def keep_building(root: Path, state: State, once_only: bool, built: Callab
         status, output = await build(root)
         seconds, number = time.perf_counter() - began, number + 1
         failure = failure_text(output) if status else None
+        if status < 0:
+            failure = f"The build was ended by signal {-status}."
         ran = _EXECUTED.search(output)
         pages = "" if ran is None else f", {ran.group(1)} pages ran"
         print(f"live: {failure or f'built in {seconds:.1f} s{pages}'}", flush=True)
@@ -242,10 +292,12 @@ async def keep_building(root: Path, state: State, once_only: bool, built: Callab
     built()
     if once_only:
         await asyncio.Event().wait()
-    async for changed in saves(root, lambda: prints):
-        more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
-        print(f"live: saved {', '.join(changed[:3])}{more}", flush=True)
-        await once()
+    async with Watch(root) as watch:
+        while True:
+            changed = await watch.changes(prints)
+            more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+            print(f"live: saved {', '.join(changed[:3])}{more}", flush=True)
+            await once()
 
 
 class Site(StaticFiles):

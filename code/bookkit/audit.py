@@ -22,7 +22,6 @@ from typing import Any
 
 from bs4 import BeautifulSoup
 from docutils import nodes
-from IPython.core.inputtransformer2 import TransformerManager
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
@@ -34,27 +33,42 @@ from onesentence.evidence.ledger import row
 LOGGER = logging.getLogger(__name__)
 REASON = "rounds from nothing that this page computed or cited"
 _NUMBER = re.compile(
-    r"(?<![\w.,])(?P<sign>[-+−]\s?)?"
-    r"(?P<digits>\d{1,3}(?:(?:,|\{,\})\d{3})+(?:\.\d+)?|\d+\.\d+|\.\d+|\d+)"
+    r"(?<![\w.])(?P<sign>[-+−])?"
+    r"(?P<digits>\d{1,3}(?:(?:,|\{,\})\d{3}(?!\d))+(?:\.\d+)?|\d+\.\d+|\.\d+|\d+)"
     r"(?P<power>e[-+−]?\d+|\s*(?:\\times|×|\\cdot|·)\s*10\s*(?:\^\s*\{?\s*(?P<exponent>[-−]?\d+)\s*\}?))?"
     r"(?P<percent>\s?\\?%)?(?!\d|\.\d)",
     re.ASCII,
 )
+_PLACE = r"\d{1,2}(?:\.\d{1,2})*(?!\.?\d)"  # 3.5, A.1.2: the number of a section, an equation, a figure
+_VERSION = r"\d++(?:\.\d++)*+"
 _LEFT_OUT = re.compile(
-    r"""
-      \d{4}-\d{2}(?:-\d{2})?                                     # dates
-    | (?:1[89]|20)\d{2}\s?年(?:\s?\d{1,2}\s?月(?:\s?\d{1,2}\s?日)?)?
-    | (?:§|附录[A-Z]?|第|节|式)\s?\(?\d*(?:\.\d+)*\)?(?:(?:、|与|到|–)§?\d+(?:\.\d+)*)*   # numbers of sections and equations
-    | (?:Python|PyTorch|NumPy|torch|CUDA|CC\ BY|arXiv:)\s?\d+(?:\.\d+)*(?:(?:、|到|或)\s?\d+(?:\.\d+)*)*   # versions
+    rf"""
+      (?:1[89]|20)\d\d[-/](?:0[1-9]|1[0-2])(?:[-/]\d\d)?(?!\d)                 # dates
+    | (?:1[89]|20)\d\d(?:–(?:1[89]|20)\d\d)?\s?年(?:\s?\d{{1,2}}\s?月(?:\s?\d{{1,2}}\s?日)?)?
+    | [（(](?:1[89]|20)\d\d[）)]
+    | §\s?{_PLACE}(?:(?:、|与|到|–)§?{_PLACE})*
+    | 第\s?{_PLACE}(?:(?:、|与|到|至|–)第?{_PLACE})*\s?[章节页题条]
+    | 附录[A-Z](?:\.\d{{1,2}})* | 附录\s?{_PLACE} | (?:图|表|式|代码)\s?[（(]?{_PLACE}[）)]? | {_PLACE}\s?节
+    | (?:Python|PyTorch|NumPy|KaTeX|Sphinx|Llama|Qwen|torch|triton|CUDA|CC\ BY|GPT|arXiv:)[\s-]?{_VERSION}
+      (?:(?:、|到|或)\s?{_VERSION})*+(?!\s?(?:[倍%×秒个]|\\times))               # versions, no measures
     """,
     re.VERBOSE,
+)
+_JOINED = (
+    (
+        re.compile(r"(\\(?!times|cdot)[A-Za-z]+)(?=[\d.])"),
+        r"\1 ",
+    ),  # a command of a formula ends where a digit begins
+    (
+        re.compile(r"(?<=\d)(?:\\[,;:!]|[\u2009\u202f\u00a0 ])(?=\d{3}(?!\d))"),
+        ",",
+    ),  # a space between thousands
+    (re.compile(r"(?<![\w.×])(?<!\\times )(?<!\\cdot )10\s*\^\s*\{?\s*([-−]?\d+)\s*\}?"), r"1e\1"),
 )
 _HALF_WIDTH = str.maketrans("０１２３４５６７８９．％＋－", "0123456789.%+-")
 _SKIPPED = (
     nodes.literal,
     nodes.literal_block,
-    nodes.raw,
-    nodes.reference,
     nodes.comment,
     nodes.citation,
     nodes.citation_reference,
@@ -102,6 +116,8 @@ def figures_of(text: str, line: int = 0) -> list[Figure]:
         0.00035
     """
     text = text.translate(_HALF_WIDTH)
+    for pattern, plain in _JOINED:
+        text = pattern.sub(plain, text)
     text = _LEFT_OUT.sub(lambda match: " " * len(match.group()), text)
     found = []
     for match in _NUMBER.finditer(text):
@@ -114,6 +130,8 @@ def figures_of(text: str, line: int = 0) -> list[Figure]:
             power = int(exponent.replace("−", "-"))
         decimals = len(digits.partition(".")[2])
         sign = -1 if (match["sign"] or "").strip() in ("-", "−") else 1
+        if not -300 < power < 300:
+            continue
         value = sign * float(f"{digits}e{power}")
         significant = len(digits.replace(".", "").lstrip("0"))
         step = 10.0 ** (power - decimals)
@@ -126,8 +144,12 @@ def audited_texts(doctree: nodes.document) -> Iterator[tuple[str, int]]:
     for node in doctree.findall():
         if isinstance(node, nodes.image):
             yield node.get("alt", ""), line_of(node)
+        elif isinstance(node, nodes.raw) and not _is_skipped(node):
+            yield BeautifulSoup(node.astext(), "html.parser").get_text(" "), line_of(node)
+        elif isinstance(node, nodes.abbreviation):
+            yield node.get("explanation", ""), line_of(node)
         elif isinstance(node, nodes.math | nodes.math_block) or (
-            isinstance(node, nodes.Text) and not _is_skipped(node)
+            isinstance(node, nodes.Text) and not isinstance(node.parent, nodes.raw) and not _is_skipped(node)
         ):
             yield node.astext(), line_of(node)
 
@@ -135,8 +157,9 @@ def audited_texts(doctree: nodes.document) -> Iterator[tuple[str, int]]:
 def _is_skipped(node: nodes.Node) -> bool:
     while node.parent is not None:
         node = node.parent
-        name = type(node).__name__
-        if isinstance(node, (*_SKIPPED, nodes.math, nodes.math_block)) or name == "pending_xref":
+        if isinstance(node, (*_SKIPPED, nodes.math, nodes.math_block)):
+            return True
+        if isinstance(node, nodes.reference) and node.astext() == node.get("refuri"):
             return True
         if isinstance(node, nodes.container) and node.get("nb_element") in (
             "cell_code_source",
@@ -188,10 +211,9 @@ def shown_values(doctree: nodes.document) -> list[float]:
 
 def cell_literals(cells: Iterable[sources.Cell]) -> set[float]:
     """Return the numbers that are written in the cells of a page."""
-    transform = TransformerManager().transform_cell  # type: ignore[no-untyped-call]
     literals = set()
     for cell in cells:
-        for node in ast.walk(ast.parse(transform(cell.source))):
+        for node in ast.walk(ast.parse(sources.python_of(cell.source))):
             value = node.value if isinstance(node, ast.Constant) else None
             if isinstance(value, int | float) and not isinstance(value, bool):
                 literals.add(float(value))

@@ -12,8 +12,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from IPython.core.inputtransformer2 import TransformerManager
-
+from bookkit import sources
 from bookkit.sources import Cell
 
 PACKAGE = "onesentence"
@@ -48,10 +47,9 @@ def constant_faults(cells: Iterable[Cell]) -> list[tuple[int, str]]:
     """
     names = _Names()
     faults: list[tuple[int, str]] = []
-    transform = TransformerManager().transform_cell  # type: ignore[no-untyped-call]
     for cell in cells:
         try:
-            tree = ast.parse(transform(cell.source))
+            tree = ast.parse(sources.python_of(cell.source))
         except SyntaxError:
             continue  # executing the cell reports it, with a better message
         for statement in tree.body:

@@ -79,6 +79,7 @@ class Run:
 def _execute_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     started = time.perf_counter()
     pending = {}
+    texts: dict[str, tuple[str, str]] = {}
     failed = False
     for docname in docnames:
         text = ""
@@ -98,28 +99,44 @@ def _execute_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
         for reason in reasons:
             LOGGER.error("%s", reason, location=(docname, 1))
             failed = True
-        if sources.has_cells(text) and not reasons:
-            pending[docname] = _notebook(env, docname, marked)
+        if reasons:
+            continue
+        texts[docname] = text, marked
+        notebook = _notebook(env, docname, marked)
+        cells = [
+            cell.source.strip() for cell in (notebook or {"cells": []})["cells"] if cell.cell_type == "code"
+        ]
+        if cells != [cell.source.strip() for cell in sources.read_cells(text)]:
+            reason = "its code cells cannot be told apart from the text: a fence in the text is not closed?"
+            LOGGER.error("%s", reason, location=(docname, 1))
+            failed = True
+        elif notebook is not None and cells:
+            pending[docname] = notebook
+    app.bookkit_texts = texts  # type: ignore[attr-defined]
     cache = open_cache(Path(env.mystnb_config.execution_cache_path))  # type: ignore[attr-defined]
-    misses = _misses(cache, pending)
+    misses = _misses(cache, pending, Path(app.srcdir))
     measured = [name for name in misses if _is_measured(pending[name])]
     shared = [name for name in misses if name not in measured]
     progress = _Progress(len(misses))
     for batch, workers in ((shared, _cores()), (measured, 1)):
         with _threads_per_page(min(workers, len(batch) or 1)):
             for run in _pool(app, env, {name: pending[name] for name in batch}, workers, progress):
-                failed |= not _keep(cache, env, run)
+                if keys.keyed(texts[run.docname][0], Path(app.srcdir)) != texts[run.docname][1]:
+                    reason = "code or data that the page uses changed while it ran; build again"
+                    LOGGER.error("%s", reason, location=(run.docname, 1))
+                    failed = True
+                else:
+                    failed |= not _keep(cache, env, run)
     progress.close()
     app.bookkit_times = {"execute": time.perf_counter() - started, "executed": len(misses)}  # type: ignore[attr-defined]
     if failed:
         faults.stop(app)
 
 
-def _notebook(env: BuildEnvironment, docname: str, text: str) -> NotebookNode:
+def _notebook(env: BuildEnvironment, docname: str, text: str) -> NotebookNode | None:
+    """Return the page as MyST-NB reads it, None where it is a page without cells for it."""
     reader = create_nb_reader(env.doc2path(docname), env.myst_config, env.mystnb_config, text)  # type: ignore[attr-defined]
-    assert reader is not None, "the header was checked"
-    notebook: NotebookNode = reader.read(text)
-    return notebook
+    return None if reader is None else reader.read(text)
 
 
 def open_cache(path: Path) -> JupyterCacheAbstract:
@@ -139,7 +156,8 @@ def open_cache(path: Path) -> JupyterCacheAbstract:
     return cache
 
 
-def _misses(cache: JupyterCacheAbstract, notebooks: dict[str, NotebookNode]) -> list[str]:
+def _misses(cache: JupyterCacheAbstract, notebooks: dict[str, NotebookNode], root: Path) -> list[str]:
+    """Return the pages that the cache lacks; an entry that cannot be read or shown is removed from it."""
     misses = []
     for docname, notebook in notebooks.items():
         try:
@@ -148,7 +166,10 @@ def _misses(cache: JupyterCacheAbstract, notebooks: dict[str, NotebookNode]) -> 
             misses.append(docname)
             continue
         try:
-            cache.get_cache_bundle(record.pk)
+            cells = cache.get_cache_bundle(record.pk).nb.cells
+            for output in (output for cell in cells for output in cell.get("outputs", [])):
+                if output_faults(output, root):
+                    raise ValueError("what it holds may not be shown")
         except Exception as error:  # the entry's file is gone or damaged
             print(
                 f"cached outputs of {docname} cannot be read ({type(error).__name__}); running it again",
@@ -316,4 +337,5 @@ class _Progress:
 def setup(app: Sphinx) -> None:
     """Register the keys and the pool."""
     app.bookkit_times: dict[str, Any] = {}  # type: ignore[attr-defined,misc]
+    app.bookkit_texts: dict[str, tuple[str, str]] = {}  # type: ignore[attr-defined,misc]
     app.connect("env-before-read-docs", _execute_pages)

@@ -12,13 +12,12 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from IPython.core.inputtransformer2 import TransformerManager
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-from bookkit import sources
+from bookkit import faults, sources
 from onesentence.evidence import closure
 
 LOGGER = logging.getLogger(__name__)
@@ -30,11 +29,10 @@ def page_imports(text: str) -> set[str]:
     Args:
         text: the page.
     """
-    transform = TransformerManager().transform_cell  # type: ignore[no-untyped-call]
     names: set[str] = set()
     for cell in sources.read_cells(text):
         try:
-            names.update(closure.imported_names(ast.parse(transform(cell.source))))
+            names.update(closure.imported_names(ast.parse(sources.python_of(cell.source))))
         except SyntaxError:
             continue  # executing the cell reports it
     return names
@@ -117,8 +115,32 @@ def _outdated(
     return outdated
 
 
+def _check_listed(
+    app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]
+) -> list[str]:
+    """Stop where `_toc.yml` names a page that is not there: Sphinx would fall over its table of contents."""
+    suffixes = tuple(app.config.source_suffix)
+    listed = {
+        name.removesuffix(end)
+        for name in app.config.external_site_map
+        for end in suffixes
+        if name.endswith(end)
+    }
+    listed |= {name for name in app.config.external_site_map if not name.endswith(suffixes)}
+    missing = sorted(listed - env.found_docs)
+    for name in missing:
+        LOGGER.error("_toc.yml names %s, but there is no such page", name)
+    if missing:
+        faults.stop(app)
+    return []
+
+
 def _insert(app: Sphinx, docname: str, source: list[str]) -> None:
-    source[0] = keyed(source[0], Path(app.srcdir))
+    """Hand Sphinx the text that was executed, with its key."""
+    text, marked = app.bookkit_texts.get(docname, (source[0], None))  # type: ignore[attr-defined]
+    if text != source[0]:
+        LOGGER.error("the page was saved while the book was built; build again", location=(docname, 1))
+    source[0] = keyed(text, Path(app.srcdir)) if marked is None else marked
 
 
 def setup(app: Sphinx) -> None:
@@ -127,5 +149,6 @@ def setup(app: Sphinx) -> None:
         "bookkit_site_key", "", "env"
     )  # pages are read again, not run again, when it changes
     app.connect("config-inited", _set_site_key, priority=990)
+    app.connect("env-get-outdated", _check_listed, priority=100)
     app.connect("env-get-outdated", _outdated)
     app.connect("source-read", _insert)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -26,10 +26,11 @@ from onesentence.sentence.strip import Strip
 VARIABLE = "BOOK_BASEURL"
 ADDRESS = re.compile(r'(?<=\s)(href|src|action|data-content_root)="([^"]*)"')
 ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*:|[/#?]|$", re.IGNORECASE)
+HOST = r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|[0-9a-f:.]*:[0-9a-f:.]*"
 ENDING = re.compile(r"[?#].*|$")
 
 
-def base_address(text: str) -> str:
+def base_address(text: object) -> str:
     """Return the address of the site as the setting gives it, with a slash at its end; empty stays empty.
 
     Args:
@@ -42,15 +43,24 @@ def base_address(text: str) -> str:
         >>> base_address("https://example.org/book")
         'https://example.org/book/'
     """
-    text = text.strip()
-    if not text:
+    address = "" if text is None else str(text).strip()
+    if not address:
         return ""
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
+    try:
+        parts = urlsplit(address)
+        known = (
+            parts.scheme in ("http", "https")
+            and re.fullmatch(HOST, parts.hostname or "") is not None
+            and parts.port != 0
+            and re.search(r"[?#\s<>\"]", address) is None
+        )
+    except ValueError:  # a port that is none, a bracket that is not closed
+        known = False
+    if not known:
         raise ConfigError(
             f"html.baseurl (or {VARIABLE}) is {text!r}: expected https://host/ or https://host/path/"
         )
-    return text.rstrip("/") + "/"
+    return address.rstrip("/") + "/"
 
 
 def moved(html: str, folder: str) -> str:
@@ -96,7 +106,7 @@ def sitemap(base: str, pages: Iterable[str], root: str) -> str:
 
 def page_address(base: str, page: str, root: str) -> str:
     """Return the one address under which a page is to be known."""
-    return base if page == root else f"{base}{page}.html"
+    return base if page == root else f"{base}{quote(page)}.html"
 
 
 def _configure(app: Sphinx, config: Config) -> None:

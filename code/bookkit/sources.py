@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from IPython.core.inputtransformer2 import TransformerManager
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 """The one kernel of all pages."""
@@ -24,7 +25,7 @@ HEADER = {
 _FRONT = re.compile(r"\A---\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 DISPLAY_NAME = re.compile(r"^(\s+display_name: Python 3)(?: \(ipykernel\))?[ \t]*$", re.MULTILINE)
 """The line that carries the page's key in memory; written otherwise, the key would have no place."""
-_FENCE = re.compile(r"(`{3,}|~{3,})\s*(\{?[\w-]*\}?)")
+_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})\s*(\{?[\w-]*\}?)")
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ def _fences(text: str) -> Iterator[tuple[int, str, list[str] | None]]:
         if not opening:
             continue
         start, mark = i, opening.group(1)
-        closing = re.compile(rf"{mark[0]}{{{len(mark)},}}\s*$")
+        closing = re.compile(rf" {{0,3}}{mark[0]}{{{len(mark)},}}\s*$")
         while i < len(lines) and not closing.match(lines[i]):
             i += 1
         yield start, opening.group(2), lines[start:i] if i < len(lines) else None
@@ -171,6 +172,19 @@ def _cell(body: list[str], line: int) -> Cell:
         skip += 1
     tags = options.get("tags") or []
     return Cell(line + skip, "\n".join(body[skip:]), tuple(tags if isinstance(tags, list) else [tags]))
+
+
+def python_of(source: str) -> str:
+    r"""Return a cell's code as plain Python: what IPython adds is turned into calls, a timed or captured cell opened.
+
+    Example:
+        >>> python_of("%%time\nimport numpy")
+        'import numpy\n'
+    """
+    body = re.sub(r"\A(?:%%(?:time|timeit|capture|prun)\b.*\n)+", "", source)
+    body = re.sub(r"^(\s*)%(?:time|timeit|prun)\s+", r"\1", body, flags=re.MULTILINE)
+    transformed: str = TransformerManager().transform_cell(body)  # type: ignore[no-untyped-call]
+    return transformed
 
 
 def read_page(path: Path) -> str:

@@ -79,9 +79,14 @@ def test_variable_overrides_the_setting(
 
 
 @pytest.mark.parametrize(
-    "text", ["example.org/book", "ftp://example.org", "https:///book", "https://example.org/?a", "/book/"]
+    "text",
+    [
+        *("example.org/book", "ftp://example.org", "https:///book", "https://example.org/?a", "/book/"),
+        *("https://example.org/?", "https://example.org/#", "https://exa mple.org/", "https://[::1"),
+        *("https://example.org:port/", "https://example.org:99999/", 123, "https://a.org/<b>"),
+    ],
 )
-def test_address_that_is_none_is_refused(text: str) -> None:
+def test_address_that_is_none_is_refused(text: object) -> None:
     with pytest.raises(ConfigError, match=re.escape(f"is {text!r}: expected https://host/")):
         base_address(text)
 
@@ -89,7 +94,8 @@ def test_address_that_is_none_is_refused(text: str) -> None:
 @pytest.mark.parametrize("text", ["https://example.org", "https://example.org/", " https://example.org// "])
 def test_address_ends_with_one_slash(text: str) -> None:
     assert base_address(text) == "https://example.org/"
-    assert base_address("") == ""
+    assert base_address("") == base_address(None) == ""
+    assert base_address("http://127.0.0.1:8000/x") == "http://127.0.0.1:8000/x/"
 
 
 @pytest.mark.parametrize(
@@ -110,7 +116,7 @@ def test_moved_rewrites_relative_addresses_only(old: str, new: str) -> None:
 
 
 def test_sitemap_escapes_addresses() -> None:
-    assert "<loc>https://a.org/b&amp;c.html</loc>" in sitemap("https://a.org/", ["b&c"], "home")
+    assert "<loc>https://a.org/b%26c.html</loc>" in sitemap("https://a.org/", ["b&c"], "home")
 
 
 def test_first_page_is_at_the_root_of_the_site(built) -> None:

@@ -21,11 +21,25 @@ PLANTED = {
     "0.0031": "约$3.1\\times10^{-3}$。",
     "0.352841": "差在末位的0.352841。",
     "0.8881": "| 甲 | 乙 |\n|---|---|\n| 0.8881 | 书 |",
+    "0.7313": "式子$x\\approx0.7313$。",
+    "0.7314": "点$(3,0.7314)$。",
+    "12,345": "共$12\\,345$个。",
+    "1,024": "共1 024个。",
+    "1e6": "约$10^{6}$个。",
+    "0.7315": "本节0.7315，",
+    "0.7316": "第3.5节与0.7316。",
+    "2.31": "用PyTorch 2.31倍。",
+    "4097": "4097-16个。",
+    "0.7317": "[比0.7317大](https://example.org/)。",
+    "0.7318": "{ref}`得到0.7318 <alpha>`。",
+    "0.7319": "{abbr}`某值 (等于0.7319)`。",
+    "0.7321": "<p>写成0.7321。</p>",
 }
 BACKED = (
     "损失舍入是0.352840，再舍入是0.3528，写成百分数是35.284%。",
     "课程第3.5节（2014年）、§3.1与附录A.1.2、式(1.5)、2026-11-30、Python 3.11到3.13都不是结果。",
     "代码里的`0.7777`不算。",
+    "减法1 - 0.3528里的短横不是负号。见图3.5、3.5节，GPT-3.5，（2014），2014–2017年，2026/11/30，第3.5、3.6节，§3.1、3.2。",
     "公式$d=0.25$与单元格用的是同一个数，所以正文可以写0.25。",
 )
 
@@ -40,8 +54,8 @@ def found(lay_once, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     book.edit("beta", "caption: 两根横条。", "caption: 两根横条，长0.9137。")
     book.edit("beta", "alt: 两根横条，上长下短。", "alt: 两根横条，上长下短，长的是0.8642。")
     status, output = book.build()
-    lines = audit(book.root)
     assert status == 1
+    lines = audit(book.root)
     for line in lines:
         place, reason = line.split(": ", 1)
         assert f"  {place}: ERROR: {reason}\n" in output, output
@@ -121,6 +135,9 @@ def test_figure_is_read_with_its_last_digit(text: str, value: float, step: float
         "x1.5y",
         "a.b",
         "1.2.3",
+        "1e999",
+        "A100",
+        "附录A.1.2与式(1.5)",
     ],
 )
 def test_what_is_no_figure_is_left_out(text: str) -> None:

@@ -13,6 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from bookkit.keys import page_imports
+from onesentence.evidence import closure
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -137,6 +140,103 @@ def test_damaged_entry_is_run_again_with_a_line_saying_so(coded) -> None:
     assert coded.executed() == set()
 
 
+@pytest.mark.parametrize(
+    "cell",
+    [
+        " ```{code-cell} ipython3\n{code}\n ```",
+        "```x```是行内代码。\n\n```{code-cell} ipython3\n{code}\n```",
+        "```{code-cell} ipython3\n%%time\n{code}\n```",
+        "```{code-cell} ipython3\n%%capture\n{code}\n```",
+    ],
+    ids=["indented-fence", "inline-code-of-three-backticks", "timed-cell", "captured-cell"],
+)
+def test_no_way_of_writing_a_cell_hides_its_imports(cell: str) -> None:
+    code = 'from onesentence.attention import read\nprint("三")'
+    assert "onesentence.attention.read" in page_imports(cell.replace("{code}", code))
+
+
+def test_imports_by_name_are_followed_and_computed_names_refused() -> None:
+    cell = "```{code-cell} ipython3\nimport importlib\nimportlib.import_module({name})\n```"
+    assert "onesentence.late" in page_imports(cell.replace("{name}", '"onesentence.late"'))
+    with pytest.raises(ValueError, match="import_module with a name that is computed"):
+        page_imports(cell.replace("{name}", '"onesentence." + late'))
+
+
+def test_module_beside_the_package_and_nested_data_are_seen(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("if True:\n    DATA_FILES = ('a.txt',)\n", encoding="utf-8")
+    (tmp_path / "a.txt").write_text("1", encoding="utf-8")
+    before = closure.code_key(["helper"], (tmp_path,))
+    (tmp_path / "a.txt").write_text("2", encoding="utf-8")
+    assert closure.code_key(["helper"], (tmp_path,)) != before
+    (tmp_path / "helper.py").write_text("import numpy as", encoding="utf-8")
+    with pytest.raises(closure.ClosureError, match=r"helper\.py: line 1: not valid Python"):
+        closure.code_key(["helper"], (tmp_path,))
+
+
+def during(book, change) -> tuple[int, str]:
+    """Build, and change something while a page runs."""
+    (book.root / "running").unlink(missing_ok=True)
+    process = subprocess.Popen(**book.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    until = time.monotonic() + 60
+    while not (book.root / "running").exists() and time.monotonic() < until and process.poll() is None:
+        time.sleep(0.05)
+    change()
+    output, _ = process.communicate(timeout=90)
+    return process.returncode, output
+
+
+def test_what_changes_while_a_page_runs_is_not_kept(coded) -> None:
+    """Code of one moment must not be published under the key of another; a page saved meanwhile is not run unseen."""
+    page, module = coded.page("alpha"), coded.root / "code" / "onesentence" / "sentence" / "example.py"
+    text, code = page.read_text(encoding="utf-8"), module.read_text(encoding="utf-8")
+    slow = f"import pathlib, time\n\npathlib.Path({str(coded.root / 'running')!r}).touch()\ntime.sleep(4)\nprint(1)"
+    try:
+        coded.edit("alpha", 'print("八步")', slow)
+        status, output = during(coded, lambda: module.write_text(code + "\nLATE = 1\n", encoding="utf-8"))
+        assert status == 1
+        assert "book/alpha.md:1: ERROR: code or data that the page uses changed while it ran" in output
+        assert coded.executed() == {"alpha"}, "nothing was kept"
+
+        coded.edit("alpha", "print(1)", "print(2)")
+        bad = page.read_text(encoding="utf-8").replace("print(2)", "print(object())")
+        status, output = during(coded, lambda: page.write_text(bad, encoding="utf-8"))
+        assert status == 1
+        assert "the page was saved while the book was built" in output
+        status, output = coded.build()
+        assert status == 1
+        assert "an object's address" in output
+    finally:
+        page.write_text(text, encoding="utf-8")
+        module.write_text(code, encoding="utf-8")
+    assert coded.executed() == set()
+
+
+def test_cached_output_that_may_not_be_shown_is_run_again(coded) -> None:
+    for entry in (coded.root / "_build" / ".jupyter_cache" / "executed").glob("*/base.ipynb"):
+        entry.write_text(
+            entry.read_text(encoding="utf-8").replace("八步", "<object at 0x7f00deadbeef>"), encoding="utf-8"
+        )
+    with Changed(coded.page("alpha"), "\n第三句。\n"):
+        status, output = coded.build()
+    assert status == 0, output
+    assert "cached outputs of book/alpha cannot be read" in output
+    assert "八步" in (coded.html / "book" / "alpha.html").read_text(encoding="utf-8")
+
+
+def test_page_that_the_table_of_contents_names_in_vain_is_named(coded) -> None:
+    text = coded.page("beta").read_text(encoding="utf-8")
+    try:
+        coded.page("beta").unlink()
+        for _ in range(2):
+            status, output = coded.build()
+            assert status == 1
+            assert "_toc.yml names book/beta, but there is no such page" in output
+            assert "Traceback" not in output
+    finally:
+        coded.page("beta").write_text(text, encoding="utf-8")
+    assert coded.executed() == set()
+
+
 def killed(book, when: str) -> str:
     """Start a build, kill it once it has printed something, return what it printed."""
     process = subprocess.Popen(
@@ -167,7 +267,7 @@ def killed(book, when: str) -> str:
     ],
 )
 def test_killed_build_is_made_good_by_the_next(coded, when: str) -> None:
-    word = f"被中断的一句{time.monotonic_ns()}"
+    word = "被中断的一句" + "".join("甲乙丙丁戊己庚辛壬癸"[int(d)] for d in str(time.monotonic_ns()))
     with (
         Changed(coded.page("alpha"), f"\n{word}。\n"),
         Changed(coded.root / "code" / "onesentence" / "__init__.py", f"# {word}\n"),

@@ -47,6 +47,8 @@ class Preview:
 
     def stop(self) -> None:
         """End it as Ctrl-C does, or hard where that does not help."""
+        if self.process.poll() is not None:
+            return
         self.process.send_signal(signal.SIGINT)
         try:
             self.process.wait(timeout=30)
@@ -61,11 +63,11 @@ class Preview:
     def log(self) -> str:
         return "".join(self.lines)
 
-    def wait_for_first_build(self) -> None:
+    def wait_for_builds(self, number: int) -> None:
         until = time.monotonic() + PATIENCE / 1000
-        while not self.builds and time.monotonic() < until:
+        while self.builds < number and time.monotonic() < until:
             time.sleep(0.05)
-        assert self.builds == 1, self.log
+        assert self.builds >= number, self.log
 
     @property
     def builds(self) -> int:
@@ -81,7 +83,7 @@ def preview(built, tmp_path: Path) -> Iterator[tuple[Preview, Path]]:
     shutil.copytree(ROOT / "code" / "onesentence", root / "code" / "onesentence", ignore=ignore)
     (root / "assets" / "fonts").symlink_to(ROOT / "assets" / "fonts")
     preview = Preview(root)
-    preview.wait_for_first_build()
+    preview.wait_for_builds(1)
     yield preview, root
     preview.stop()
 
@@ -154,6 +156,20 @@ def test_backup_and_untouched_files_build_nothing_and_a_replaced_file_is_seen(pr
     assert "beta" not in running.log, running.log
 
 
+def test_folder_put_back_is_watched_again(preview, page: Page) -> None:
+    running, root = preview
+    page.goto(running.address + "book/alpha.html")
+    shutil.move(root / "book", root.parent / "away")
+    running.wait_for_builds(2)
+    shutil.copytree(root.parent / "away", root / "book")
+    running.wait_for_builds(3)
+    replaced(root / "book" / "alpha.md", "# 甲页", "# 改了名的甲页")
+    expect(page.get_by_role("heading", name="改了名的甲页")).to_be_visible(timeout=PATIENCE)
+    running.stop()
+    assert running.process.returncode == 0
+    assert "Traceback" not in running.log, running.log
+
+
 def test_book_that_never_built_shows_why_and_then_itself(lay, page: Page, tmp_path: Path) -> None:
     book = lay(tmp_path / "book")
     toc = book.root / "_toc.yml"
@@ -224,3 +240,20 @@ There was an error in building your book. Look above for the cause.
     assert shown.startswith('yaml.parser.ParserError: expected the node content\n  in "_toc.yml", line 2')
     assert "a.py" not in shown
     assert "RuntimeError" not in shown
+
+
+def test_syntax_error_and_configuration_are_shown_with_their_place() -> None:
+    output = """Traceback (most recent call last):
+  File "click.py", line 9, in main
+    run()
+  File "code/bookkit/site.py", line 3
+    def broken(
+              ^
+SyntaxError: '(' was never closed
+"""
+    assert (
+        live.failure_text(output)
+        == "File \"code/bookkit/site.py\", line 3\nSyntaxError: '(' was never closed"
+    )
+    output = 'Traceback (most recent call last):\n  File "y.py", line 1\nyaml.Error: bad\n  in "<unicode string>", line 75\n'
+    assert "in _config.yml, line 75" in live.failure_text(output)

@@ -44,6 +44,17 @@ def imported_names(tree: ast.AST, module: str = "") -> Iterator[str]:
                 base = ".".join([*parts[: len(parts) - node.level + 1], *([base] if base else [])])
             yield base
             yield from (f"{base}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and _called(node) in ("import_module", "__import__"):
+            name = node.args[0] if node.args else None
+            if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
+                raise ClosureError(
+                    f"line {node.lineno}: {_called(node)} with a name that is computed cannot be followed"
+                )
+            yield name.value
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 def module_file(name: str, roots: tuple[Path, ...]) -> Path | None:
@@ -82,7 +93,7 @@ def closure(names: Iterable[str], roots: tuple[Path, ...] | None = None) -> dict
     """
     roots = package_roots() if roots is None else roots
     found: dict[str, Path] = {}
-    todo = [name for name in names if name.split(".")[0] == PACKAGE]
+    todo = [name for name in names if _is_ours(name, roots)]
     while todo:
         name = todo.pop()
         parts = name.split(".")
@@ -92,12 +103,16 @@ def closure(names: Iterable[str], roots: tuple[Path, ...] | None = None) -> dict
             continue
         found[name] = file
         package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-        todo += [
-            other
-            for other in imported_names(_tree(file), package)
-            if other.split(".")[0] == PACKAGE and other not in found
-        ]
+        try:
+            others = list(imported_names(_tree(file), package))
+        except ClosureError as error:
+            raise ClosureError(f"{_shown(file)}: {error}") from None
+        todo += [other for other in others if other not in found and _is_ours(other, roots)]
     return dict(sorted(found.items()))
+
+
+def _is_ours(name: str, roots: tuple[Path, ...]) -> bool:
+    return module_file(name.split(".")[0], roots) is not None
 
 
 def _stamp(file: Path) -> tuple[int, int]:
@@ -120,7 +135,7 @@ def _parsed(file: Path, stamp: tuple[int, int]) -> ast.Module:
     try:
         return ast.parse(file.read_bytes())
     except SyntaxError as error:
-        raise ClosureError(f"{_shown(file)}:{error.lineno}: not valid Python ({error.msg})") from None
+        raise ClosureError(f"line {error.lineno}: not valid Python ({error.msg})") from None
 
 
 @cache
@@ -148,7 +163,7 @@ def data_files(modules: Iterable[Path]) -> list[Path]:
     """
     files = set()
     for module in modules:
-        for node in _tree(module).body:
+        for node in ast.walk(_tree(module)):
             target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
             value = getattr(node, "value", None)
             if not (isinstance(target, ast.Name) and target.id == "DATA_FILES" and value is not None):
