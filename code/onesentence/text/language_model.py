@@ -11,7 +11,7 @@ the conditional probabilities; a subclass supplies `_prob` and `_row` for a cont
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from math import exp, inf, log
 from typing import NamedTuple, Protocol
@@ -72,7 +72,7 @@ class LanguageModel(Protocol):
         ...
 
 
-class ContextModel(ABC):
+class ContextModel(LanguageModel):
     """A language model that sees the last n - 1 words; base of the models of this package.
 
     A context shorter than n - 1 words is the beginning of a sentence and is filled up with BOS on the left.
