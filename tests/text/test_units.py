@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onesentence.text.units import lengths, mean_loss, perplexity, that_fit
+from onesentence.text.units import lengths, mean_loss, perplexity, that_fit, unigram_log_probability
 
 
 def test_same_probability_over_ten_and_twenty_tokens():
@@ -55,3 +55,18 @@ def test_that_fit_stops_at_the_first_that_does_not_fit():
 def test_units_refuse_what_has_no_mean(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@given(st.lists(st.lists(st.integers(0, 4), max_size=5), max_size=5))
+def test_unigram_probabilities_sum_to_one(train):
+    assert sum(exp(unigram_log_probability(train, [number], 5)) for number in range(5)) == pytest.approx(1)
+
+
+def test_unigram_log_probability_by_hand():
+    # counts 2, 1, 0 and one more each: 3/6, 2/6, 1/6
+    assert exp(unigram_log_probability([[0], [0, 1]], [0, 2, 1], 3)) == pytest.approx(1 / 2 * 1 / 6 * 1 / 3)
+    assert unigram_log_probability([], [], 1) == 0
+    with pytest.raises(ValueError, match="ids: expected 0 to 2, got 3"):
+        unigram_log_probability([[3]], [0], 3)
+    with pytest.raises(ValueError, match="size: expected at least 1, got 0"):
+        unigram_log_probability([], [], 0)

@@ -8,8 +8,9 @@ Section 1.13 of the course.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from math import exp, isnan
+from math import exp, inf, isnan, log
 
 from onesentence.text.coding import to_utf8
 
@@ -49,7 +50,7 @@ def mean_loss(log_probability: float, units: int) -> float:
 
 
 def perplexity(loss: float) -> float:
-    """Return exp(loss) of a mean loss in nats per token.
+    """Return exp(loss) of a mean loss in nats per token; infinity where that is beyond a float.
 
     Raises:
         ValueError: if the loss is negative or no number.
@@ -60,7 +61,10 @@ def perplexity(loss: float) -> float:
     """
     if not loss >= 0:
         raise ValueError(f"loss: expected at least 0, got {loss}")
-    return exp(loss)
+    try:
+        return exp(loss)
+    except OverflowError:
+        return inf
 
 
 def that_fit(
@@ -90,3 +94,31 @@ def that_fit(
             break
         fitting.append(item)
     return tuple(fitting)
+
+
+def unigram_log_probability(train: Sequence[Sequence[int]], test: Sequence[int], size: int) -> float:
+    """Return the log probability of ids under the frequencies of training ids, one added to each count.
+
+    The simplest model there is: it ignores order. For a text that several rows of ids could spell, this is the
+    probability of the given row, less than that of the text.
+
+    Args:
+        train: training texts as ids.
+        test: the ids to score; natural logarithm, in nats.
+        size: how many ids there are.
+
+    Raises:
+        ValueError: if an id is not in 0 to size - 1, or there is none at all.
+
+    Example:
+        >>> round(exp(unigram_log_probability([[0, 0, 1]], [0, 1], size=2)), 3)
+        0.24
+    """
+    if size < 1:
+        raise ValueError(f"size: expected at least 1, got {size}")
+    counts = Counter(number for row in train for number in row)
+    for number in (*counts, *test):
+        if not 0 <= number < size:
+            raise ValueError(f"ids: expected 0 to {size - 1}, got {number}")
+    total = counts.total() + size
+    return sum(log((counts[number] + 1) / total) for number in test)
