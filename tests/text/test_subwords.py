@@ -43,6 +43,22 @@ def test_words_give_the_text_back(text):
     assert " ".join(space_words(text)) == text
 
 
+def test_run_words_by_hand():
+    assert run_words("low, 3low?!  岚。\n\n x") == (
+        "low",
+        ",",
+        " 3low",
+        "?!",
+        " ",
+        " 岚",
+        "。",
+        "\n",
+        "\n",
+        " x",
+    )
+    assert run_words("") == ()
+
+
 @pytest.mark.parametrize("text", ["", " ", "  ", "\n", "low", " low ", "</w>", "low</w>", "岚"])
 def test_both_variants_return_the_awkward_ones(text):
     assert LEVEL.decode(LEVEL.encode(text)) == FALLBACK.decode(FALLBACK.encode(text)) == text
