@@ -9,6 +9,7 @@ Everything is built in a scratch copy, by `jupyter-book build .`; of the checkou
   (`tools/bare.py` says how). Both are built in turn, RUNS times; medians count.
 - text edited: a sentence more on one page. Module edited: a line more in one module of the package.
 - live: from a save of a page's text until the browser shows it, in the live preview (`tools/live.py`), RUNS times.
+- text: learning of byte-pair merges beside `tokenizers` (`tools/bench_text.py`).
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ GOALS = {
     "text edited": 5.0,
     "live, text saved to page shown": 5.0,
 }
-PACKAGES = ("jupyter-book", "sphinx", "myst-nb", "torch", "numpy")
+PACKAGES = ("jupyter-book", "sphinx", "myst-nb", "torch", "numpy", "tokenizers")
 _PAGE = re.compile(r"executed \[\d+/\d+\] (\S+) +(\d+\.\d+) s")
 _TOTAL = re.compile(r"executed (\d+) pages in (\d+\.\d+) s, read and wrote in (\d+\.\d+) s")
 
@@ -320,6 +321,7 @@ def machine() -> dict[str, Any]:
 
 def main() -> int:
     """Measure, print the table, write `_build/bench.json`."""
+    import bench_text
     import lighthouse
 
     about = machine()
@@ -327,6 +329,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         rows = measure(Path(name))
         rows += lighthouse.measure(Path(name, "book", "_build", "html"), Path(name, "lighthouse"))
+    print("bench: text", flush=True)
+    rows += bench_text.measure()
     print(table(rows))
     target = ROOT / "_build" / "bench.json"
     target.parent.mkdir(exist_ok=True)

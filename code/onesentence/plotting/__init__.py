@@ -6,6 +6,7 @@ A page says `plotting.use_style()` once, draws, and ends with `plotting.show(fig
 from onesentence.plotting.charts import bars, heatmap, plane
 from onesentence.plotting.diagrams import draw_roles, draw_tree
 from onesentence.plotting.figure import show
+from onesentence.plotting.merges import draw_merges
 from onesentence.plotting.style import PALETTE, use_style
 from onesentence.plotting.table import Table, table
 
@@ -13,6 +14,7 @@ __all__ = [
     "PALETTE",
     "Table",
     "bars",
+    "draw_merges",
     "draw_roles",
     "draw_tree",
     "heatmap",
