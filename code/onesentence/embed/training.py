@@ -9,8 +9,9 @@ coordinates. The losses of one example are written out in `word2vec`; here they 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from math import isfinite
 from typing import Literal
 
@@ -31,8 +32,8 @@ class TrainConfig:
         objective: `"softmax"`, over the whole vocabulary, or `"sampling"`, negative sampling.
         negatives: K, noise words per example; only for `"sampling"`.
         noise_power: power of the frequencies in the noise distribution.
-        epochs: passes over the examples, in a new order each time.
-        batch: examples per update.
+        updates: number of updates; the examples are gone through in a new order each time round.
+        batch: examples per update; with fewer examples than that, all of them.
         rate: learning rate of AdaGrad.
     """
 
@@ -40,12 +41,12 @@ class TrainConfig:
     objective: Literal["softmax", "sampling"] = "sampling"
     negatives: int = 5
     noise_power: float = 0.75
-    epochs: int = 3
+    updates: int = 200
     batch: int = 256
     rate: float = 0.3
 
     def __post_init__(self) -> None:
-        for name in ("width", "negatives", "epochs", "batch"):
+        for name in ("width", "negatives", "updates", "batch"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int):
                 raise TypeError(f"{name} must be an int, got {value!r}")
@@ -128,7 +129,7 @@ def train(
 
     Example:
         >>> rng = np.random.default_rng(0)
-        >>> config = TrainConfig(width=4, objective="softmax", epochs=50)
+        >>> config = TrainConfig(width=4, objective="softmax", updates=50)
         >>> done = train([[0], [1]], [1, 0], initial_vectors(2, 4, rng), config, rng)
         >>> done.losses[-1] < done.losses[0] / 4
         True
@@ -140,20 +141,17 @@ def train(
     sampler = NoiseSampler(noise_distribution(np.bincount(targets, minlength=size), config.noise_power))
     if watch:
         watch(now)
-    for _ in range(config.epochs):
-        order = rng.permutation(len(targets))
-        for first in range(0, len(order), config.batch):
-            rows = order[first : first + config.batch]
-            negatives = None
-            if config.objective == "sampling":
-                negatives = sampler.draw((len(rows), config.negatives), rng)
-            loss, *gradients = batch_loss(now, words[rows], targets[rows], negatives)
-            now.losses.append(loss)
-            for table, gradient, square in zip((now.centre, now.context), gradients, squares, strict=True):
-                square += gradient**2
-                table -= config.rate * gradient / np.sqrt(square)
-            if watch:
-                watch(now)
+    for rows in islice(_batches(len(targets), config.batch, rng), config.updates):
+        negatives = None
+        if config.objective == "sampling":
+            negatives = sampler.draw((len(rows), config.negatives), rng)
+        loss, *gradients = batch_loss(now, words[rows], targets[rows], negatives)
+        now.losses.append(loss)
+        for table, gradient, square in zip((now.centre, now.context), gradients, squares, strict=True):
+            square += gradient**2
+            table -= config.rate * gradient / np.sqrt(square)
+        if watch:
+            watch(now)
     return now
 
 
@@ -182,22 +180,22 @@ def batch_loss(
     size, context = len(vectors.centre), vectors.context
     share = _shares(inputs, size)  # (B, V): each row says how much of each word its mean holds
     hidden = share @ vectors.centre
-    weights: FloatArray
+    weights: FloatArray  # (B, V), dl/ds of every word, zero where a word was not looked at
     if negatives is None:
         scores = hidden @ context.T
         at = np.arange(len(outputs)), outputs
         loss = -log_softmax(scores)[at].mean()
         error = softmax(scores)
         error[at] -= 1.0
-        weights = error / len(outputs)  # dl/ds over all words
+        weights = error / len(outputs)
     else:
         chosen = np.concatenate([outputs[:, None], negatives], axis=1)  # (B, 1 + K), the observed word first
         scores = np.vecdot(context[chosen], hidden[:, None])
         sign = np.where(np.arange(chosen.shape[1]) == 0, -1.0, 1.0)
         loss = softplus(sign * scores).sum(axis=1).mean()
         error = sign * sigmoid(sign * scores) / len(outputs)
-        flat = (np.arange(len(outputs))[:, None] * size + chosen).ravel()
-        weights = np.bincount(flat, error.ravel(), len(outputs) * size).reshape(len(outputs), size)
+        weights = np.zeros((len(outputs), size))
+        np.add.at(weights, (np.arange(len(outputs))[:, None], chosen), error)  # a word may be drawn twice
     return float(loss), share.T @ (weights @ context), weights.T @ hidden
 
 
@@ -218,6 +216,13 @@ def accuracy(vectors: Vectors, inputs: NDArray[np.intp], outputs: NDArray[np.int
     """
     scores = _shares(inputs, len(vectors.centre)) @ vectors.centre @ vectors.context.T
     return float((scores.argmax(axis=1) == outputs).mean())
+
+
+def _batches(count: int, batch: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
+    """Yield row numbers of batches without end, every row once in each round."""
+    while True:
+        order = rng.permutation(count)
+        yield from (order[first : first + batch] for first in range(0, count, batch))
 
 
 def _shares(inputs: NDArray[np.intp], size: int) -> FloatArray:
