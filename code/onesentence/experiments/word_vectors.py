@@ -167,7 +167,7 @@ def _run_once(config: WordVectorsConfig, seed: int) -> dict[str, object]:
         "after": same_class(end.centre),
         "nouns": between_classes(end.centre, NOUNS),
         "verbs": between_classes(end.centre, VERBS),
-        "analogies": analogy_scores(end.centre),
-        "centre": end.centre.round(6),
-        "context": end.context.round(6),
+        "analogies": list(analogy_scores(end.centre)),
+        "centre": end.centre.round(6).tolist(),
+        "context": end.context.round(6).tolist(),
     }
