@@ -36,7 +36,9 @@ def one_hot(ids: ArrayLike, size: int) -> FloatArray:
         [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
     index = as_ids("ids", ids, size)
-    return np.eye(size)[index]
+    vectors = np.zeros((*index.shape, size))
+    np.put_along_axis(vectors, index[..., None], 1.0, axis=-1)
+    return vectors
 
 
 def lookup(table: ArrayLike, ids: ArrayLike) -> FloatArray:

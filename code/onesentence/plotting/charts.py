@@ -173,7 +173,9 @@ def dots(axes: Axes, groups: Mapping[str, ArrayLike], names: Sequence[str]) -> N
             raise ValueError(f"groups: {group!r} has shape {points.shape}, expected ({len(names)}, seeds)")
         heights = np.arange(len(names)) + (order - (len(groups) - 1) / 2) * step
         heights = np.repeat(heights, points.shape[1])
-        axes.scatter(points.ravel(), heights, 34, PALETTE[colour], marker, alpha=0.75, label=group, zorder=3)
+        axes.scatter(
+            points.ravel(), heights, s=34, c=PALETTE[colour], marker=marker, alpha=0.75, label=group, zorder=3
+        )
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(axis="y", linewidth=0.8)
