@@ -122,3 +122,20 @@ def test_table_refuses_ragged_rows_and_an_empty_caption() -> None:
         plotting.table(["a", "b"], [[1, 2], [3]], caption="例")
     with pytest.raises(ValueError, match="caption: expected text"):
         plotting.table(["a"], [[1]], caption=" ")
+
+
+def test_dots_draw_every_value_on_the_line_of_its_name() -> None:
+    figure, axes = plt.subplots()
+    plotting.dots(axes, {"前": [[0.1, 0.2], [0.3, 0.4]], "后": [[0.5, 0.6], [0.7, 0.8]]}, ["甲", "乙"])
+    drawn = np.concatenate([collection.get_offsets() for collection in axes.collections])
+    np.testing.assert_allclose(sorted(drawn[:, 0]), np.arange(1, 9) / 10)
+    assert sorted(np.round(drawn[:, 1]).tolist()) == [0, 0, 0, 0, 1, 1, 1, 1]
+    plt.close(figure)
+
+
+def test_dots_refuse_values_that_do_not_fit() -> None:
+    _, axes = plt.subplots()
+    with pytest.raises(ValueError, match=r"'前' has shape \(2,\), expected \(1, seeds\)"):
+        plotting.dots(axes, {"前": [0.1, 0.2]}, ["甲"])
+    with pytest.raises(ValueError, match="groups: expected at most 4, got 5"):
+        plotting.dots(axes, {str(i): [[0.0]] for i in range(5)}, ["甲"])

@@ -3,7 +3,7 @@
 A page says `plotting.use_style()` once, draws, and ends with `plotting.show(figure)`.
 """
 
-from onesentence.plotting.charts import bars, heatmap, plane
+from onesentence.plotting.charts import bars, dots, heatmap, plane
 from onesentence.plotting.diagrams import draw_roles, draw_tree
 from onesentence.plotting.figure import show
 from onesentence.plotting.merges import draw_merges
@@ -14,6 +14,7 @@ __all__ = [
     "PALETTE",
     "Table",
     "bars",
+    "dots",
     "draw_merges",
     "draw_roles",
     "draw_tree",

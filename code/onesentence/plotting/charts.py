@@ -151,3 +151,32 @@ def plane(
     axes.set_xlabel("第一维")
     axes.set_ylabel("第二维")
     axes.margins(0.12)
+
+
+def dots(axes: Axes, groups: Mapping[str, ArrayLike], names: Sequence[str]) -> None:
+    """Draw every value as a dot, one line per name: all seeds of all conditions, no average instead of them.
+
+    Args:
+        axes: where to draw.
+        groups: name of a quantity to its values, shape (len(names), seeds); at most four.
+        names: the conditions, drawn from the top down.
+
+    Raises:
+        ValueError: if a group does not fit the names, or there are more than four.
+    """
+    if len(groups) > len(MARKERS):
+        raise ValueError(f"groups: expected at most {len(MARKERS)}, got {len(groups)}")
+    step = 0.5 / len(groups)
+    for order, ((group, values), (colour, marker)) in enumerate(zip(groups.items(), MARKERS, strict=False)):
+        points = np.asarray(values, dtype=float)
+        if points.ndim != 2 or len(points) != len(names):
+            raise ValueError(f"groups: {group!r} has shape {points.shape}, expected ({len(names)}, seeds)")
+        heights = np.arange(len(names)) + (order - (len(groups) - 1) / 2) * step
+        heights = np.repeat(heights, points.shape[1])
+        axes.scatter(
+            points.ravel(), heights, s=34, c=PALETTE[colour], marker=marker, alpha=0.75, label=group, zorder=3
+        )
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.grid(axis="y", linewidth=0.8)
+    axes.tick_params(axis="y", length=0)

@@ -1,0 +1,144 @@
+"""Training examples from neighbours: the text supplies the question and the answer.
+
+Skip-gram asks a centre word for each word of its window, one pair (centre, context) at a time; CBOW asks the
+whole window for the centre. Windows end at the ends of the sequence. Section 1.5; Mikolov et al. 2013
+(arXiv:1301.3781, sections 3.1 and 3.2). Difference: their program draws the radius of every window from 1 to R,
+which weighs near words higher; here every window has the full radius.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Token = TypeVar("Token")
+Side = Literal["both", "left", "right"]
+
+
+def skip_gram_pairs(
+    tokens: Sequence[Token], radius: int, side: Side = "both"
+) -> tuple[tuple[Token, Token], ...]:
+    """Pairs (centre, context) of a sequence: centres from left to right, contexts from left to right.
+
+    Args:
+        tokens: the sequence; may be empty.
+        radius: how many places a window reaches to a side, at least 1.
+        side: `"left"` keeps only contexts before the centre, `"right"` only those after it.
+
+    Returns:
+        The pairs. A word that stands twice in a window makes two pairs.
+
+    Raises:
+        TypeError: `radius` is not an integer.
+        ValueError: `radius` below 1, an unknown side.
+
+    Example:
+        >>> skip_gram_pairs("abc", 1)
+        (('a', 'b'), ('b', 'a'), ('b', 'c'), ('c', 'b'))
+        >>> skip_gram_pairs("abc", 2, side="left")
+        (('b', 'a'), ('c', 'a'), ('c', 'b'))
+    """
+    windows = cbow_examples(tokens, radius, side)
+    return tuple((centre, context) for window, centre in windows for context in window)
+
+
+def cbow_examples(
+    tokens: Sequence[Token], radius: int, side: Side = "both"
+) -> tuple[tuple[tuple[Token, ...], Token], ...]:
+    """Examples (window, centre) of a sequence; a centre without neighbours gives none.
+
+    Args:
+        tokens: the sequence; may be empty.
+        radius: how many places a window reaches to a side, at least 1.
+        side: which side of the centre is used.
+
+    Returns:
+        For each centre its window, without the centre itself, in order.
+
+    Raises:
+        TypeError: `radius` is not an integer.
+        ValueError: `radius` below 1, an unknown side.
+
+    Example:
+        >>> cbow_examples("abc", 1)
+        ((('b',), 'a'), (('a', 'c'), 'b'), (('b',), 'c'))
+    """
+    left, right = _reach(radius, side)
+    examples = []
+    for at, centre in enumerate(tokens):
+        window = (*tokens[max(0, at - left) : at], *tokens[at + 1 : at + 1 + right])
+        if window:
+            examples.append((window, centre))
+    return tuple(examples)
+
+
+def skip_gram_arrays(
+    sentences: Iterable[Sequence[int]], radius: int, side: Side = "both"
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The pairs of a corpus of IDs as arrays for training; windows never cross a sentence.
+
+    Args:
+        sentences: sequences of word IDs.
+        radius: how many places a window reaches to a side, at least 1.
+        side: which side of the centre is used.
+
+    Returns:
+        Inputs (N, 1), the centres, and outputs (N,), the contexts.
+
+    Raises:
+        ValueError: the corpus gives no pair; or as `skip_gram_pairs`.
+
+    Example:
+        >>> inputs, outputs = skip_gram_arrays([[5, 7], [8]], 1)
+        >>> inputs.tolist(), outputs.tolist()
+        ([[5], [7]], [7, 5])
+    """
+    pairs = [pair for sentence in sentences for pair in skip_gram_pairs(sentence, radius, side)]
+    if not pairs:
+        raise ValueError("sentences must hold at least one pair of neighbours, got none")
+    array = np.array(pairs, dtype=np.intp)
+    return array[:, :1], array[:, 1]
+
+
+def cbow_arrays(
+    sentences: Iterable[Sequence[int]], radius: int, side: Side = "both"
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The windows of a corpus of IDs as arrays for training, short ones filled up with -1.
+
+    Args:
+        sentences: sequences of word IDs.
+        radius: how many places a window reaches to a side, at least 1.
+        side: which side of the centre is used.
+
+    Returns:
+        Inputs (N, C) with C the widest window and -1 where a window is shorter, and outputs (N,), the centres.
+
+    Raises:
+        ValueError: the corpus gives no window; or as `cbow_examples`.
+
+    Example:
+        >>> inputs, outputs = cbow_arrays([[5, 7, 8]], 1)
+        >>> inputs.tolist(), outputs.tolist()
+        ([[7, -1], [5, 8], [7, -1]], [5, 7, 8])
+    """
+    examples = [example for sentence in sentences for example in cbow_examples(sentence, radius, side)]
+    if not examples:
+        raise ValueError("sentences must hold at least one pair of neighbours, got none")
+    inputs = np.full((len(examples), max(len(window) for window, _ in examples)), -1, dtype=np.intp)
+    for row, (window, _) in zip(inputs, examples, strict=True):
+        row[: len(window)] = window
+    return inputs, np.array([centre for _, centre in examples], dtype=np.intp)
+
+
+def _reach(radius: int, side: Side) -> tuple[int, int]:
+    """Return how far a window reaches to the left and to the right."""
+    if isinstance(radius, bool) or not isinstance(radius, (int, np.integer)):
+        raise TypeError(f"radius must be an integer, got {radius!r}")
+    if radius < 1:
+        raise ValueError(f"radius must be at least 1, got {radius}")
+    if side not in ("both", "left", "right"):
+        raise ValueError(f"side must be 'both', 'left' or 'right', got {side!r}")
+    return (0 if side == "right" else int(radius)), (0 if side == "left" else int(radius))
