@@ -160,7 +160,7 @@ class WindowNetwork:
             ValueError: if its shape is not (N, k), or an id lies outside the table.
         """
         windows = self._checked_ids(ids)
-        z = self.E[windows].reshape(len(windows), -1)
+        z = self.E[windows].reshape(len(windows), self.W.shape[1])
         h = np.tanh(z @ self.W.T + self.b)
         a = h @ self.U.T + self.c
         return Pass(windows, z, h, a, softmax(a, axis=-1))
@@ -204,7 +204,7 @@ class WindowNetwork:
         da /= n  # (N, C), the gradient of the mean loss with respect to a
         dpre = (da @ self.U) * (1 - done.h**2)  # (N, H), through tanh
         dE = np.zeros_like(self.E)
-        np.add.at(dE, done.ids, (dpre @ self.W).reshape(n, self.window, -1))
+        np.add.at(dE, done.ids, (dpre @ self.W).reshape(n, self.window, self.E.shape[1]))
         gradients = {
             "E": dE,
             "W": dpre.T @ done.z,

@@ -123,8 +123,9 @@ def run(config: Sharing) -> Record:
         config: what is trained.
 
     Returns:
-        Per seed a list with one value per size: `seen` = p(noun | verb her a), `held_out` = p(noun | verb recipient
-        a), `stranger` = p(noun | verb it a), all for the verb's own noun; `pair` = p(recipient | I verb), `frequent` =
+        Per seed a list with one value per size. For the verb's own noun: `seen` = p(noun | verb her a), `held_out` =
+        p(noun | verb recipient a), `stranger` = p(noun | verb it a). One token earlier: `article` = p(a | I verb
+        recipient), `stranger_article` = p(a | I verb it). Two earlier: `pair` = p(recipient | I verb), `frequent` =
         p(her | I verb).
     """
     verb, recipient = config.held_out
@@ -133,6 +134,8 @@ def run(config: Sharing) -> Record:
         "seen": (noun, f"{verb} her a"),
         "held_out": (noun, f"{verb} {recipient} a"),
         "stranger": (noun, f"{verb} {STRANGER} a"),
+        "article": ("a", f"I {verb} {recipient}"),
+        "stranger_article": ("a", f"I {verb} {STRANGER}"),
         "pair": (recipient, f"I {verb}"),
         "frequent": ("her", f"I {verb}"),
     }
