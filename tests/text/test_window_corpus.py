@@ -58,6 +58,17 @@ def test_giving_sentences_leave_the_held_out_pair_out() -> None:
     assert ("gave", "him") in {s[1:3] for s in giving_sentences(600, rng())}
 
 
+def test_giving_sentences_keep_exceptions_and_nothing_else_changes() -> None:
+    plain = giving_sentences(400, rng())
+    odd = giving_sentences(400, rng(), exceptions={("gave", "him"): "key"})
+    for before, after in zip(plain, odd, strict=True):
+        if after[1:3] == ("gave", "him"):
+            assert after == (*before[:4], "key", *before[5:])
+        else:
+            assert after == before
+    assert plain != odd
+
+
 def test_giving_sentences_are_a_beginning_of_more() -> None:
     assert giving_sentences(5, rng()) == giving_sentences(9, rng())[:5]
 

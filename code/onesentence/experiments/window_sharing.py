@@ -57,7 +57,7 @@ class Sharing:
     window: int = 3
     embedding: int = 8
     hidden: int = 16
-    steps: int = 800
+    steps: int = 600
     batch: int = 64
     rate: float = 0.01
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
@@ -115,6 +115,12 @@ def probability(lm: WindowLM, word: str, context: str) -> float:
     return lm.prob(ids([word])[0], ids(context.split()))
 
 
+def _hidden_distance(lm: WindowLM, one: str, other: str) -> float:
+    windows = [lm.window_of(encode(context.split(), _WORDS)) for context in (one, other)]
+    h = lm.network.forward(windows).h
+    return float(np.linalg.norm(h[0] - h[1]))
+
+
 @memoised
 def run(config: Sharing) -> Record:
     """Train every size with every seed and ask for what was held out and for what was not.
@@ -124,9 +130,9 @@ def run(config: Sharing) -> Record:
 
     Returns:
         Per seed a list with one value per size. For the verb's own noun: `seen` = p(noun | verb her a), `held_out` =
-        p(noun | verb recipient a), `stranger` = p(noun | verb it a). One token earlier: `article` = p(a | I verb
-        recipient), `stranger_article` = p(a | I verb it). Two earlier: `pair` = p(recipient | I verb), `frequent` =
-        p(her | I verb).
+        p(noun | verb recipient a), `stranger` = p(noun | verb it a), `strange_verb` = p(noun | it recipient a). Two
+        tokens earlier: `pair` = p(recipient | I verb), `frequent` = p(her | I verb). Distances of the hidden layer
+        from that of verb her a: `near` for verb recipient a, `far` for another verb, her a.
     """
     verb, recipient = config.held_out
     noun = NOUNS[VERBS.index(verb)]
@@ -134,16 +140,19 @@ def run(config: Sharing) -> Record:
         "seen": (noun, f"{verb} her a"),
         "held_out": (noun, f"{verb} {recipient} a"),
         "stranger": (noun, f"{verb} {STRANGER} a"),
-        "article": ("a", f"I {verb} {recipient}"),
-        "stranger_article": ("a", f"I {verb} {STRANGER}"),
+        "strange_verb": (noun, f"{STRANGER} {recipient} a"),
         "pair": (recipient, f"I {verb}"),
         "frequent": ("her", f"I {verb}"),
     }
-    metrics: dict[str, list[list[float]]] = {name: [] for name in asked}
+    anchor, other = f"{verb} her a", next(v for v in VERBS if v != verb)
+    hidden = {"near": f"{verb} {recipient} a", "far": f"{other} her a"}
+    metrics: dict[str, list[list[float]]] = {name: [] for name in (*asked, *hidden)}
     for seed in config.seeds:
         models = [train(config, size, seed) for size in config.sizes]
         for name, (word, context) in asked.items():
             metrics[name].append([probability(lm, word, context) for lm in models])
+        for name, context in hidden.items():
+            metrics[name].append([_hidden_distance(lm, anchor, context) for lm in models])
     return Record(
         name="window_sharing",
         identity="trained",

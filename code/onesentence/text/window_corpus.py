@@ -60,7 +60,11 @@ def noun_probabilities(verb: str) -> dict[str, float]:
 
 
 def giving_sentences(
-    count: int, rng: np.random.Generator, *, held_out: Iterable[tuple[str, str]] = ()
+    count: int,
+    rng: np.random.Generator,
+    *,
+    held_out: Iterable[tuple[str, str]] = (),
+    exceptions: Mapping[tuple[str, str], str] = MappingProxyType({}),
 ) -> tuple[Sentence, ...]:
     """Draw sentences of giving, such as: I gave her a book yesterday.
 
@@ -68,6 +72,7 @@ def giving_sentences(
         count: how many, at least 1.
         rng: source of all randomness.
         held_out: pairs of verb and recipient that never occur; the verb's other recipients take their share.
+        exceptions: pairs of verb and recipient that take one noun only, whatever the verb prefers.
 
     Returns:
         Sentences of 6 or 7 tokens, without BOS and EOS.
@@ -82,9 +87,9 @@ def giving_sentences(
     """
     _check_count(count)
     absent = set(held_out)
-    for pair in absent:
+    for pair in (*absent, *exceptions):
         if pair[0] not in VERBS or pair[1] not in RECIPIENTS:
-            raise ValueError(f"held_out: {pair} is no pair of verb and recipient of the grammar")
+            raise ValueError(f"held_out, exceptions: {pair} is no pair of verb and recipient of the grammar")
     left = {verb: [r for r in RECIPIENTS if (verb, r) not in absent] for verb in VERBS}
     for verb, recipients in left.items():
         if len(recipients) < 2:  # one of them may be the subject's own
@@ -97,6 +102,7 @@ def giving_sentences(
         recipient = str(rng.choice(others, p=weights / weights.sum()))
         chances = noun_probabilities(verb)
         noun = str(rng.choice(list(chances), p=list(chances.values())))
+        noun = exceptions.get((verb, recipient), noun)  # drawn all the same: the rest of the text stays
         end = TIMES[int(rng.integers(len(TIMES)))]
         sentences.append((subject, verb, recipient, "a", noun, *end, "."))
     return tuple(sentences)
