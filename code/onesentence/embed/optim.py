@@ -113,8 +113,9 @@ class Adam:
         corrected1, corrected2 = 1 - self.beta1**self._steps, 1 - self.beta2**self._steps
         for name, value in parameters.items():
             g = gradients[name]
-            m = self._means.setdefault(name, np.zeros_like(value))
-            v = self._squares.setdefault(name, np.zeros_like(value))
+            if name not in self._means:
+                self._means[name], self._squares[name] = np.zeros_like(value), np.zeros_like(value)
+            m, v = self._means[name], self._squares[name]
             m += (1 - self.beta1) * (g - m)
             v += (1 - self.beta2) * (g * g - v)
             value -= self.rate * (m / corrected1) / (np.sqrt(v / corrected2) + self.eps)

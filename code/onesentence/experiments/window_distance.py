@@ -44,7 +44,7 @@ class Distance:
     embedding: int = 8
     hidden: int = 16
     epochs: int = 8
-    batch: int = 64
+    batch: int = 80
     rate: float = 0.01
     seeds: tuple[int, ...] = (0, 1, 2)
 
