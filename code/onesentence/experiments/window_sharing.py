@@ -53,11 +53,11 @@ class Sharing:
     """
 
     held_out: tuple[str, str] = ("gave", "him")
-    sizes: tuple[int, ...] = (25, 100, 400)
+    sizes: tuple[int, ...] = (25, 200, 1600)
     window: int = 3
     embedding: int = 8
     hidden: int = 16
-    steps: int = 600
+    steps: int = 500
     batch: int = 64
     rate: float = 0.01
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
