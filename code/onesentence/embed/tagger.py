@@ -19,9 +19,9 @@ from typing import Literal
 
 import numpy as np
 
+from onesentence.embed.fitting import fit
 from onesentence.embed.network import IntArray, WindowNetwork, integers
 from onesentence.embed.optim import Optimiser
-from onesentence.embed.fitting import fit
 from onesentence.numerics import FloatArray
 from onesentence.text.entities import Span
 

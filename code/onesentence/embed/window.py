@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from onesentence.embed.fitting import fit
 from onesentence.embed.network import IntArray, WindowNetwork, integers
 from onesentence.embed.optim import Optimiser
-from onesentence.embed.fitting import fit
 from onesentence.numerics import FloatArray, log_softmax
 
 
