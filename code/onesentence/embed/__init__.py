@@ -1,0 +1,1 @@
+"""Vectors for words: tables, word2vec and fixed-window networks."""
