@@ -1,0 +1,1 @@
+"""Controlled experiments: one module each, run(config) -> Record."""
