@@ -146,7 +146,7 @@ def analogy(
     a, b, c = (units[_index(words, word)] for word in question)
     target = b - a + c
     length = np.linalg.norm(target)
-    if length == 0:
+    if length < 1e-12:
         raise ValueError(f"question: b - a + c is 0 for {question}")
     left_out = set(question) if leave_out else set()
     _checked_k(k, len(words) - len(left_out) + 1)
