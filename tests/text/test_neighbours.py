@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.neighbors import NearestNeighbors
 
-from onesentence.text.neighbours import analogy, cosines, nearest, same_class_share
+from onesentence.text.neighbours import analogy, cosines, nearest, same_class_share, solved_share
 
 WORDS = ("茶", "水", "书", "报")
 TABLE = np.array([[1.0, 0.0], [2.0, 0.1], [0.0, 3.0], [0.1, 1.0]])
@@ -115,3 +115,11 @@ def test_analogy_refuses_a_target_without_direction():
     table = [[1.0, 0.0], [half, high], [half, -high], [0.0, 1.0]]
     with pytest.raises(ValueError, match=r"question: b - a \+ c is 0"):
         analogy(table, WORDS, ("茶", "水", "书"))
+
+
+def test_solved_share_counts_first_answers():
+    table = [[1, 0.0], [1, 0.1], [0, 1.0], [0.3, 1.0]]
+    right, wrong = ("茶", "水", "书", "报"), ("茶", "水", "书", "书")
+    assert solved_share(table, WORDS, [right, right, wrong, right]) == 0.75
+    with pytest.raises(ValueError, match="questions must hold at least one analogy, got none"):
+        solved_share(table, WORDS, [])

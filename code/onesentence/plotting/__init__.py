@@ -3,7 +3,7 @@
 A page says `plotting.use_style()` once, draws, and ends with `plotting.show(figure)`.
 """
 
-from onesentence.plotting.charts import bars, heatmap, plane
+from onesentence.plotting.charts import bars, heatmap, plane, seed_dots
 from onesentence.plotting.diagrams import draw_roles, draw_tree
 from onesentence.plotting.figure import show
 from onesentence.plotting.style import PALETTE, use_style
@@ -17,6 +17,7 @@ __all__ = [
     "draw_tree",
     "heatmap",
     "plane",
+    "seed_dots",
     "show",
     "table",
     "use_style",

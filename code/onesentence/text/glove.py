@@ -19,7 +19,7 @@ are uniform in +-1/(2 d), and the word vectors to use are w + c.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from math import isfinite
+from math import inf
 from numbers import Real
 
 import numpy as np
@@ -62,7 +62,7 @@ class GloveConfig:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Real):
                 raise TypeError(f"{name} must be a number, got {value!r}")
-            if not (isfinite(value) and value > 0):
+            if not 0 < float(value) < inf:
                 raise ValueError(f"{name} must be positive and finite, got {value}")
 
 
@@ -126,7 +126,8 @@ def pair_weights(counts: ArrayLike, x_max: float, alpha: float) -> FloatArray:
     for name, value in (("x_max", x_max), ("alpha", alpha)):
         if not value > 0:
             raise ValueError(f"{name} must be positive, got {value}")
-    return np.minimum(values / x_max, 1.0) ** alpha
+    weights: FloatArray = np.minimum(values / x_max, 1.0) ** alpha
+    return weights
 
 
 def loss_and_gradients(

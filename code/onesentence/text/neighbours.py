@@ -153,6 +153,33 @@ def analogy(
     return _ranked(units @ (target / length), words, left_out, k)
 
 
+def solved_share(
+    vectors: ArrayLike, vocabulary: Sequence[str], questions: Iterable[tuple[str, str, str, str]]
+) -> float:
+    """The share of analogies "a is to b as c is to d" whose first answer is d.
+
+    Args:
+        vectors: (V, d), finite, no row all 0.
+        vocabulary: V words.
+        questions: a, b, c and the right answer d; at least one question.
+
+    Returns:
+        A number from 0 to 1.
+
+    Raises:
+        TypeError, ValueError: as `analogy`; there is no question.
+
+    Example:
+        >>> words, table = ["男", "女", "王", "后"], [[1, 0, 0], [0, 1, 0], [1, 0, 2], [0, 1, 2]]
+        >>> solved_share(table, words, [("男", "女", "王", "后"), ("王", "后", "男", "后")])
+        0.5
+    """
+    asked = list(questions)
+    if not asked:
+        raise ValueError("questions must hold at least one analogy, got none")
+    return float(np.mean([analogy(vectors, vocabulary, (a, b, c))[0][0] == d for a, b, c, d in asked]))
+
+
 def _ranked(
     scores: FloatArray, words: tuple[str, ...], left_out: set[str], k: int
 ) -> tuple[tuple[str, float], ...]:
@@ -167,7 +194,8 @@ def _units(vectors: ArrayLike) -> FloatArray:
     lengths = np.linalg.norm(values, axis=1, keepdims=True)
     if not lengths.all():
         raise ValueError(f"vectors: row {int((lengths == 0).argmax())} is all 0 and has no direction")
-    return values / lengths
+    units: FloatArray = values / lengths
+    return units
 
 
 def _checked_vocabulary(vectors: ArrayLike, vocabulary: Sequence[str]) -> tuple[str, ...]:
