@@ -103,9 +103,9 @@ def test_seed_dots_draw_one_dot_per_seed_and_refuse_what_does_not_fit() -> None:
     assert len(set(dots[0].get_ydata())) == 3
     assert [label.get_text() for label in axes.get_yticklabels()] == ["甲", "乙"]
     assert axes.get_xlim() == (0, 1)
-    with pytest.raises(ValueError, match="'甲' must hold values from 0 to 1, got \\[1.5\\]"):
+    with pytest.raises(ValueError, match=r"'甲' must hold values from 0 to 1, got \[1\.5\]"):
         plotting.seed_dots(axes, {"甲": [1.5]})
-    with pytest.raises(ValueError, match="'甲' must hold values from 0 to 1, got \\[\\]"):
+    with pytest.raises(ValueError, match=r"'甲' must hold values from 0 to 1, got \[\]"):
         plotting.seed_dots(axes, {"甲": []})
     with pytest.raises(ValueError, match="groups: expected at least one, got none"):
         plotting.seed_dots(axes, {})

@@ -1,8 +1,9 @@
 """GloVe on the everyday corpus, once per seed: the loss curve and the vectors, whose neighbours pages compare.
 
 The corpus, the window and the dimension are fixed by the configuration; a seed draws the starting values of the
-training and nothing else. `added` is the intervention: a constant added to every cell of the matrix, so that pairs
-which never met get a count and enter the objective. Section 1.14 of the course.
+training and nothing else. `added` is the intervention: a constant added to the counts. Added to all cells, it gives
+pairs which never met a count, and they enter the objective; added only to the cells that were seen, it changes the
+small counts as much and leaves those pairs out, which makes it the control. Section 1.14 of the course.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import hashlib
 from dataclasses import asdict, dataclass, field
 from math import isfinite
 from numbers import Real
+from typing import Literal
 
 import numpy as np
 
@@ -29,7 +31,8 @@ class GloveNeighboursConfig:
         corpus_seed: seed of the corpus.
         window: the counting.
         glove: dimension, weights and budget.
-        added: constant added to every cell of the counts, finite and not negative; 0 leaves them as they are.
+        added: constant added to the counts, finite and not negative; 0 leaves them as they are.
+        added_to: `all` cells, or only those that were `seen`.
         seeds: seeds of the starting values, at least three different ones.
     """
 
@@ -38,6 +41,7 @@ class GloveNeighboursConfig:
     window: Window = field(default_factory=lambda: Window(radius=2))
     glove: GloveConfig = field(default_factory=lambda: GloveConfig(dimension=8, steps=1000))
     added: float = 0.0
+    added_to: Literal["all", "seen"] = "all"
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
 
     def __post_init__(self) -> None:
@@ -46,6 +50,8 @@ class GloveNeighboursConfig:
             raise TypeError(f"added must be a number, got {self.added!r}")
         if not (isfinite(self.added) and self.added >= 0):
             raise ValueError(f"added must be finite and not negative, got {self.added}")
+        if self.added_to not in ("all", "seen"):
+            raise ValueError(f"added_to must be 'all' or 'seen', got {self.added_to!r}")
         if len(set(self.seeds)) != len(self.seeds) or len(self.seeds) < 3:
             raise ValueError(f"seeds must be at least three different ones, got {self.seeds}")
 
@@ -73,7 +79,8 @@ def run(config: GloveNeighboursConfig) -> Record:
         `vectors` (74 x d, w + c, rows in the order of `everyday.VOCABULARY`).
     """
     counts = counts_of(config).matrix
-    runs = [train(counts + config.added, config.glove, np.random.default_rng(s)) for s in config.seeds]
+    fitted = counts + config.added * ((counts > 0) if config.added_to == "seen" else 1.0)
+    runs = [train(fitted, config.glove, np.random.default_rng(s)) for s in config.seeds]
     return Record(
         name="glove-neighbours",
         identity="trained",
