@@ -209,3 +209,9 @@ def test_shifted_ppmi_refuses_a_number_of_samples():
         shifted_ppmi([[1]], 0)
     with pytest.raises(TypeError, match="negatives must be a number, got '5'"):
         shifted_ppmi([[1]], "5")
+
+
+def test_pmi_of_whole_counts_is_symmetric_to_the_last_bit():
+    counts = np.random.default_rng(0).integers(0, 40, (76, 76))
+    counts = counts + counts.T
+    np.testing.assert_array_equal(pmi(counts), pmi(counts).T)

@@ -171,9 +171,9 @@ def probabilities(counts: ArrayLike) -> Probabilities:
         >>> p.joint.tolist(), p.centre.tolist(), p.context.tolist()
         ([[0.0, 0.75], [0.25, 0.0]], [0.75, 0.25], [0.25, 0.75])
     """
-    joint = checked_counts(counts)
-    joint = joint / joint.sum()
-    return Probabilities(joint, joint.sum(axis=1), joint.sum(axis=0))
+    matrix = checked_counts(counts)
+    total = matrix.sum()  # sums of whole counts are exact, so a symmetric matrix has equal marginals
+    return Probabilities(matrix / total, matrix.sum(axis=1) / total, matrix.sum(axis=0) / total)
 
 
 def pmi(counts: ArrayLike) -> FloatArray:
