@@ -10,7 +10,7 @@ def test_strongest_pairs_names_each_pair_once_and_leaves_out_what_never_met():
     counts = count_pairs([["茶", "水", "水", "书"]], Window(1))
     found = strongest_pairs(counts, pmi(counts.matrix), 9)
     assert [(pair.centre, pair.context) for pair in found] == [("茶", "水"), ("水", "书"), ("水", "水")]
-    assert [pair.count for pair in found] == [1, 1, 2]
+    assert [pair.times for pair in found] == [1, 1, 2]
 
 
 def test_strongest_pairs_refuses():

@@ -209,7 +209,11 @@ def _loss_and_gradients(
     parameters: Parameters, logs: FloatArray, weights: FloatArray
 ) -> tuple[float, Parameters]:
     w, c = parameters.words, parameters.contexts
-    error = w @ c.T + parameters.word_biases[:, None] + parameters.context_biases - logs
-    slope = 2 * weights * error  # dJ / d(score of the pair)
-    gradients = Parameters(slope @ c, slope.T @ w, slope.sum(axis=1), slope.sum(axis=0))
-    return float((weights * error**2).sum()), gradients
+    error = w @ c.T
+    error += parameters.word_biases[:, None]
+    error += parameters.context_biases
+    error -= logs
+    slope = weights * error
+    J = float(np.vdot(slope, error))
+    slope *= 2  # dJ / d(score of the pair)
+    return J, Parameters(slope @ c, slope.T @ w, slope.sum(axis=1), slope.sum(axis=0))

@@ -16,7 +16,7 @@ class Pair(NamedTuple):
 
     centre: str
     context: str
-    count: float
+    times: float
     score: float
 
 
@@ -39,7 +39,7 @@ def strongest_pairs(counts: Cooccurrence, scores: ArrayLike, n: int) -> tuple[Pa
     Example:
         >>> from onesentence.text.cooccurrence import Window, count_pairs, pmi
         >>> counts = count_pairs([["茶", "水", "水", "书"]], Window(1))
-        >>> [(pair.centre, pair.context, pair.count) for pair in strongest_pairs(counts, pmi(counts.matrix), 2)]
+        >>> [(pair.centre, pair.context, pair.times) for pair in strongest_pairs(counts, pmi(counts.matrix), 2)]
         [('茶', '水', 1.0), ('水', '书', 1.0)]
     """
     values, size = as_floats("scores", scores), len(counts.vocabulary)
