@@ -95,6 +95,22 @@ def test_plane_draws_values_points_and_names() -> None:
         plotting.plane(axes, np.eye(2), {str(i): (0, 0) for i in range(5)}, names=["甲", "乙"])
 
 
+def test_seed_dots_draw_one_dot_per_seed_and_refuse_what_does_not_fit() -> None:
+    _, axes = plt.subplots()
+    plotting.seed_dots(axes, {"甲": [0.2, 0.4, 0.4], "乙": [0.9]})
+    dots = [line for line in axes.lines if line.get_marker() != "None"]
+    assert [line.get_xdata().tolist() for line in dots] == [[0.2, 0.4, 0.4], [0.9]]
+    assert len(set(dots[0].get_ydata())) == 3
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["甲", "乙"]
+    assert axes.get_xlim() == (0, 1)
+    with pytest.raises(ValueError, match=r"'甲' must hold values from 0 to 1, got \[1\.5\]"):
+        plotting.seed_dots(axes, {"甲": [1.5]})
+    with pytest.raises(ValueError, match=r"'甲' must hold values from 0 to 1, got \[\]"):
+        plotting.seed_dots(axes, {"甲": []})
+    with pytest.raises(ValueError, match="groups: expected at least one, got none"):
+        plotting.seed_dots(axes, {})
+
+
 def test_tree_and_roles_show_every_word() -> None:
     tree = plotting.draw_tree(giving_tree(), lit=["名词短语"])
     words = [text.get_text() for text in tree.axes[0].texts]

@@ -180,3 +180,49 @@ def dots(axes: Axes, groups: Mapping[str, ArrayLike], names: Sequence[str]) -> N
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(axis="y", linewidth=0.8)
     axes.tick_params(axis="y", length=0)
+
+
+def seed_dots(
+    axes: Axes, groups: Mapping[str, ArrayLike], *, limits: tuple[float, float] = (0.0, 1.0)
+) -> None:
+    """Draw one row of dots per group, a dot per seed, and a short bar at the median.
+
+    Dots of one row are shifted up and down by turns, so that equal values can be told apart.
+
+    Args:
+        axes: where to draw.
+        groups: name of a group to its values, one per seed; drawn from the top down.
+        limits: both ends of the horizontal axis.
+
+    Raises:
+        ValueError: if there is no group, a group has no value, or a value lies outside the limits.
+    """
+    if not groups:
+        raise ValueError("groups: expected at least one, got none")
+    low, high = limits
+    for row, (name, values) in enumerate(groups.items()):
+        dots = np.asarray(values, dtype=float)
+        if dots.ndim != 1 or dots.size == 0 or not (low <= dots.min() and dots.max() <= high):
+            raise ValueError(
+                f"groups: {name!r} must hold values from {low:g} to {high:g}, got {dots.tolist()}"
+            )
+        colour, marker = MARKERS[row % len(MARKERS)]
+        shifts = 0.12 * (np.arange(dots.size) % 3 - 1) if dots.size > 1 else np.zeros(1)
+        axes.plot(
+            dots,
+            row + shifts,
+            marker,
+            color=PALETTE[colour],
+            markersize=7,
+            alpha=0.85,
+            clip_on=False,
+            zorder=3,
+        )
+        axes.plot(
+            [np.median(dots)] * 2, [row - 0.32, row + 0.32], color=PALETTE["ink"], linewidth=1.2, zorder=2
+        )
+    axes.set_yticks(range(len(groups)), list(groups))
+    axes.set_ylim(len(groups) - 0.5, -0.5)
+    axes.set_xlim(low, high)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", linewidth=0.6)
