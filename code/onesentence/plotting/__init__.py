@@ -9,6 +9,7 @@ from onesentence.plotting.figure import show
 from onesentence.plotting.merges import draw_merges
 from onesentence.plotting.style import PALETTE, use_style
 from onesentence.plotting.table import Table, table
+from onesentence.plotting.timeline import draw_timeline
 
 __all__ = [
     "PALETTE",
@@ -17,6 +18,7 @@ __all__ = [
     "dots",
     "draw_merges",
     "draw_roles",
+    "draw_timeline",
     "draw_tree",
     "heatmap",
     "plane",
