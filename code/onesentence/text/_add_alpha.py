@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-BOS, EOS = "BOS", "EOS"
+BOS, EOS = "BOS", "EOS"  # as in `phrase`
 
 
 @dataclass(frozen=True)

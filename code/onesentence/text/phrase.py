@@ -21,9 +21,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple, Protocol
 
-from onesentence.text._add_alpha import BOS, EOS, count_words
+from onesentence.text._add_alpha import count_words
 from onesentence.text.parallel import ParallelPair
 from onesentence.text.phrase_table import Phrase, PhraseTable, count_phrases
+
+BOS, EOS = "BOS", "EOS"
+"""What a language model reads before the first word, and predicts after the last."""
 
 COPY_LOG_PROB = -10.0
 """What copying a source word costs in `translation`, in nats."""

@@ -105,14 +105,14 @@ class Entry(NamedTuple):
     Attributes:
         source: source phrase f.
         target: target phrase e.
-        count: N(f, e).
+        seen: N(f, e).
         forward: phi(e|f).
         inverse: phi(f|e).
     """
 
     source: Phrase
     target: Phrase
-    count: int
+    seen: int
     forward: float
     inverse: float
 
@@ -151,7 +151,7 @@ class PhraseTable:
         for (source, target), count in self.counts.items():
             entry = Entry(source, target, count, count / of_source[source], count / of_target[target])
             grouped.setdefault(source, []).append(entry)
-        return {f: tuple(sorted(rows, key=lambda r: (-r.count, r.target))) for f, rows in grouped.items()}
+        return {f: tuple(sorted(rows, key=lambda r: (-r.seen, r.target))) for f, rows in grouped.items()}
 
     def entries(self, source: Phrase) -> tuple[Entry, ...]:
         """Return the rows of a source phrase, the most frequent first; none for a phrase never seen.
@@ -193,7 +193,7 @@ def count_phrases(pairs: Iterable[ParallelPair], max_length: int) -> PhraseTable
 
     Example:
         >>> pair = ParallelPair(("他", "书"), ("him", "book"), frozenset({(0, 0), (1, 1)}))
-        >>> count_phrases([pair, pair], max_length=1).entries(("书",))[0].count
+        >>> count_phrases([pair, pair], max_length=1).entries(("书",))[0].seen
         2
     """
     corpus = tuple(pairs)

@@ -16,12 +16,13 @@ from __future__ import annotations
 import heapq
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple
 
-from onesentence.text.phrase import EOS, Derivation, Features, Option, Phrase, PhraseModel
+from onesentence.text.phrase import EOS, Derivation, Features, Option, PhraseModel
+from onesentence.text.phrase_table import Phrase
 
 
 @dataclass(frozen=True)
@@ -160,10 +161,10 @@ class _Run:
             stack[key].arcs.append(_Arc(old, option, gain))
             stack[key].score = max(stack[key].score, old.score + gain)
 
-    def close(self, complete: object) -> _Hypothesis:
+    def close(self, complete: Iterable[_Hypothesis]) -> _Hypothesis:
         """Join all complete hypotheses in one goal, EOS written."""
         goal = _Hypothesis((1 << len(self.words)) - 1, (), len(self.words), -math.inf)
-        for old in complete:  # type: ignore[attr-defined]
+        for old in complete:
             language, _ = self._log_prob((EOS,), old.context)
             gain = self.model.weights.language * language
             goal.arcs.append(_Arc(old, None, gain))
