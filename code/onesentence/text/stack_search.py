@@ -114,9 +114,8 @@ def future_estimates(model: PhraseModel, source: Sequence[str]) -> dict[tuple[in
     best: dict[tuple[int, int], float] = defaultdict(lambda: -math.inf)
     for option in model.options(source):
         language, _ = model.log_prob(option.target, ())
-        features = Features(option.log_prob, language, 0.0, float(len(option.target)))
         span = option.start, option.end
-        best[span] = max(best[span], features.weighted(model.weights))
+        best[span] = max(best[span], _own_score(model, option) + model.weights.language * language)
     for size in range(2, len(source) + 1):
         for start in range(len(source) - size + 1):
             end = start + size
@@ -130,9 +129,7 @@ class _Run:
 
     def __init__(self, model: PhraseModel, words: Phrase) -> None:
         self.model, self.words = model, words
-        self.options = [
-            (option, sum(1 << i for i in range(option.start, option.end))) for option in model.options(words)
-        ]
+        self.options = [(option, _bits(option), _own_score(model, option)) for option in model.options(words)]
         self.spans = future_estimates(model, words)
         self.extended = self.recombined = 0
         root = _Hypothesis(0, model.opening, 0, 0.0)
@@ -142,16 +139,16 @@ class _Run:
 
     def extend(self, old: _Hypothesis, stacks: list[dict[tuple[int, Phrase, int], _Hypothesis]]) -> None:
         """Put every extension of a hypothesis on its stack, recombined where it meets its like."""
-        for option, bits in self.options:
+        weights = self.model.weights
+        for option, bits, own in self.options:
             if old.covered & bits or not self.model.jump_allowed(old.end, option.start):
                 continue
-            language, context = self._log_prob(option.target, old.context)
-            jump = float(-abs(option.start - old.end))
-            features = Features(option.log_prob, language, jump, float(len(option.target)))
-            gain = features.weighted(self.model.weights)
             covered = old.covered | bits
             if (estimate := self._estimate(covered)) == -math.inf:
                 continue  # what is left cannot be covered
+            language, context = self._log_prob(option.target, old.context)
+            jump = -abs(option.start - old.end)
+            gain = own + weights.language * language + weights.distortion * jump
             self.extended += 1
             stack, key = stacks[covered.bit_count()], (covered, context, option.end)
             if key in stack:
@@ -193,6 +190,15 @@ class _Run:
                     start = None
             found = self._estimates[covered] = math.fsum(gaps)
         return found
+
+
+def _bits(option: Option) -> int:
+    return sum(1 << i for i in range(option.start, option.end))
+
+
+def _own_score(model: PhraseModel, option: Option) -> float:
+    """Return what an option adds to the score wherever it is used."""
+    return Features(option.log_prob, 0.0, 0.0, float(len(option.target))).weighted(model.weights)
 
 
 def _best_paths(goal: _Hypothesis, n_best: int) -> list[list[Option]]:
