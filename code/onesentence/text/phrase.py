@@ -10,7 +10,7 @@ target phrases e_1 ... e_n in the order of writing, e_k translating the source s
     score       = lambda_tm translation + lambda_lm language + lambda_d distortion + lambda_w words
 
 Sources: Koehn, Och and Marcu 2003, section 2 (model, distortion alpha^|...|, length factor omega); the
-log-linear form is that of Och and Ney 2002, equation 4. Differences: Koehn et al. use phi(f|e) alone; a source
+log-linear form is that of Och and Ney 2002. Differences: Koehn et al. use phi(f|e) alone; a source
 word that no one-word phrase translates may be copied, for a price. Sections 1.2 and 1.15 of the course.
 """
 

@@ -9,9 +9,8 @@ tree is asked for. From the counts N(f, e) of the pairs, f the source and e the 
 
 Each phrase has a count of its own; no entry tells anything about another.
 
-Sources: Koehn, Och and Marcu 2003, section 3.1 (consistency) and section 2 (relative frequency); Och and Ney
-2004, section 4.1. As there, unaligned words at the edge of a phrase may belong to it or not, and both are kept.
-Section 1.15 of the course.
+Source: Koehn, Och and Marcu 2003, section 3.1. As there, unaligned words at the edge of a phrase may belong to
+it or not, and both are kept. Section 1.15 of the course.
 """
 
 from __future__ import annotations

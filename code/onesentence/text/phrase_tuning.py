@@ -1,8 +1,8 @@
 """Choosing the weights of a phrase model on pairs that it was not counted on.
 
 Only the ratios of the four weights matter, so lambda_tm is held at 1 and the others are tried on a small grid.
-What is compared is how many held-out sentences are translated word for word as in their pair. Koehn, Och and
-Marcu 2003 tune on BLEU; minimum error rate training (Och 2003) searches without a grid. Section 1.15 of the course.
+What is compared is how many held-out sentences are translated word for word as in their pair. Minimum
+error rate training (Och 2003) looks for the weights without a grid, and for BLEU. Section 1.15 of the course.
 """
 
 from __future__ import annotations

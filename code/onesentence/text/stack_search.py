@@ -7,8 +7,8 @@ nothing. Then each stack is cut to `stack_size`, by score so far plus an estimat
 will still add; that can lose the best derivation.
 
 The estimate of a span is the best, over all ways to cut it, of translation, word weight and language model inside
-each phrase alone; jumps are left out. Sources: Koehn, Och and Marcu 2003, section 2.2; Koehn 2004 (Pharaoh),
-sections 4 and 5. Section 1.2 of the course.
+each phrase alone; jumps are left out. Sources: Koehn, Och and Marcu 2003, section 2.2; Koehn 2004
+(Pharaoh). Section 1.2 of the course.
 """
 
 from __future__ import annotations
