@@ -16,12 +16,12 @@ from nltk.translate import PhraseTable as NltkTable
 from nltk.translate import StackDecoder
 
 from onesentence.sentence.example import TRANSLATION, UNITS
-from onesentence.text._add_alpha import count_words
 from onesentence.text.giving import Grammar
 from onesentence.text.parallel import sample_pairs
 from onesentence.text.phrase import Derivation, Option, PhraseModel, Weights, train
 from onesentence.text.phrase_table import PhraseTable
 from onesentence.text.stack_search import future_estimates, search
+from onesentence.text.target_model import count_words
 
 PAIRS = sample_pairs(Grammar(), 48, np.random.default_rng(0))
 MODEL = train(PAIRS, Weights(1, 0.3, 0.1, 0), copy_unknown=True)

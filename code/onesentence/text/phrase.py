@@ -21,9 +21,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple, Protocol
 
-from onesentence.text._add_alpha import count_words
 from onesentence.text.parallel import ParallelPair
 from onesentence.text.phrase_table import Phrase, PhraseTable, count_phrases
+from onesentence.text.target_model import count_words
 
 BOS, EOS = "BOS", "EOS"
 """What a language model reads before the first word, and predicts after the last."""

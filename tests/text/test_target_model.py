@@ -11,7 +11,7 @@ from nltk.lm import Lidstone
 from nltk.lm.preprocessing import pad_both_ends
 from nltk.util import everygrams
 
-from onesentence.text._add_alpha import count_words
+from onesentence.text.target_model import count_words
 
 TEXT = [["I", "gave", "him", "a", "pen"], ["He", "gave", "me", "a", "key"], ["I", "gave", "her"]]
 
@@ -26,10 +26,11 @@ def test_count_words_by_hand():
 
 
 @pytest.mark.parametrize("order", [1, 2, 3])
-@given(context=st.lists(st.sampled_from(["BOS", "I", "gave", "him", "never seen"]), max_size=4))
-def test_log_prob_sums_to_one_over_the_vocabulary_and_the_unknown(order, context):
+@given(words=st.lists(st.sampled_from(["I", "gave", "him", "never seen"]), max_size=4), begins=st.booleans())
+def test_log_prob_sums_to_one_over_the_vocabulary_and_the_unknown(order, words, begins):
+    context = ["BOS"] * (order - 1) * begins + words
     model = count_words(TEXT, order=order)
-    words = [*model.vocabulary, "never seen"]
+    words = [model.vocabulary.symbols[number] for number in model.vocabulary.candidates]
     assert math.fsum(math.exp(model.log_prob(word, context)) for word in words) == pytest.approx(1)
 
 
