@@ -88,6 +88,7 @@ def fit_weights(
     start: ArrayLike | None = None,
     steps: int = 200,
     tolerance: float = 1e-10,
+    least: float = 0.0,
 ) -> Fit:
     """Choose the weights that make held-out sentences most probable, by expectation and maximisation.
 
@@ -97,14 +98,16 @@ def fit_weights(
         start: first weights, (n + 1,); an order that starts with 0 stays at 0. None starts them all equal.
         steps: largest number of EM steps, at least 1.
         tolerance: stop when the mean log probability rises by less, nats per token.
+        least: what order 0 has at least in the result, the others sharing the rest. Held-out text that the highest
+            order explains drives the others to 0, and then an unseen context would have no distribution.
 
     Returns:
-        The weights and the held-out log probability at each step.
+        The weights and the held-out log probability at each step, `least` not yet taken into account.
 
     Raises:
         ValueError: if there is no sentence, a word is unknown to a vocabulary without UNK, `start` is not a
-            set of weights, `steps` is below 1, or a token has probability 0 under every order that has
-            weight (give order 0 some).
+            set of weights, `steps` is below 1, `least` lies outside [0, 1), or a token has probability 0 under
+            every order that has weight (give order 0 some).
 
     Example:
         >>> counts = NgramCounts.of([["I", "gave", "her"], ["I", "gave", "him"]], order=2)
@@ -114,6 +117,8 @@ def fit_weights(
     """
     if steps < 1:
         raise ValueError(f"steps: expected at least 1, got {steps}")
+    if not 0 <= least < 1:
+        raise ValueError(f"least: expected a number in [0, 1), got {least}")
     first = np.full(counts.order + 1, 1 / (counts.order + 1)) if start is None else start
     weights = np.array(_checked_weights(first, counts.order))
     parts, seen = _held_out_components(counts, held_out)
@@ -129,11 +134,19 @@ def fit_weights(
             )
         trace.append(float(np.log(likelihood).mean()))
         if len(trace) > 1 and trace[-1] - trace[-2] < tolerance:
-            return Fit(tuple(weights.tolist()), tuple(trace))
+            return Fit(_with_least(weights, least), tuple(trace))
         weights = _maximise(joint / likelihood[:, None], seen, weights)
     used = np.where(seen, weights, 0.0)
     trace.append(float(np.log((used * parts).sum(axis=1) / used.sum(axis=1)).mean()))
-    return Fit(tuple(weights.tolist()), tuple(trace))
+    return Fit(_with_least(weights, least), tuple(trace))
+
+
+def _with_least(weights: FloatArray, least: float) -> tuple[float, ...]:
+    """Return weights whose first is at least `least`, the others scaled to what is left."""
+    if weights[0] >= least:
+        return tuple(weights.tolist())
+    others = weights[1:] * (1 - least) / weights[1:].sum()
+    return (least, *others.tolist())
 
 
 def _maximise(posterior: FloatArray, seen: NDArray[np.bool_], weights: FloatArray) -> FloatArray:
