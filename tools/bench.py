@@ -9,7 +9,7 @@ Everything is built in a scratch copy, by `jupyter-book build .`; of the checkou
   (`tools/bare.py` says how). Both are built in turn, RUNS times; medians count.
 - text edited: a sentence more on one page. Module edited: a line more in one module of the package.
 - live: from a save of a page's text until the browser shows it, in the live preview (`tools/live.py`), RUNS times.
-- text: learning of byte-pair merges beside `tokenizers` (`tools/bench_text.py`).
+- text: learning of byte-pair merges beside `tokenizers`, of n-gram counts beside nltk (`tools/bench_text.py`).
 """
 
 from __future__ import annotations

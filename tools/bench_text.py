@@ -1,9 +1,9 @@
-"""Measure learning of byte-pair merges beside Hugging Face's `tokenizers`, a part of `make bench`.
+"""Measure learning from text beside other libraries, a part of `make bench`.
 
-Both learn MERGES merges from the same generated text of SIZE characters, in this process and in turn, RUNS times:
-cutting the text into words, counting them, learning. Theirs is compiled Rust, ours is Python with an index of
-pairs; what counts is the median of the ratios. Neither uses a mark at the end of words. `tokenizers` is left to
-one thread.
+Byte-pair merges beside Hugging Face's `tokenizers`, and the counts of a trigram model beside nltk's: each pair learns
+from the same generated text of SIZE characters, in this process and in turn, RUNS times, the text cut into words by
+each; what counts is the median of the ratios. `tokenizers` is compiled Rust, left to one thread; ours is Python with an
+index of pairs; neither uses a mark at the end of words. nltk is Python too; both pad sentences and count all orders.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 SIZE = 1_000_000
 MERGES = 1_000
+ORDER = 3
 RUNS = 5
+COUNTS = f"{ORDER}-gram counts of 1 MB, ratio to nltk"
 WHAT = f"BPE, {MERGES} merges of 1 MB, ratio to tokenizers"
 _WORDS = 30_000
 _LINE = 20
@@ -82,24 +84,43 @@ def theirs(lines: Sequence[str], merges: int) -> int:
     return len(model["merges"])
 
 
-def seconds(learner: Callable[[Sequence[str], int], int], lines: Sequence[str], merges: int) -> float:
-    """Return how long a learner takes.
+def our_counts(lines: Sequence[str], order: int) -> int:
+    """Count n-grams with the book's own class; return the order."""
+    from onesentence.text.ngram_counts import NgramCounts
+
+    return NgramCounts.of([line.split() for line in lines], order).order
+
+
+def their_counts(lines: Sequence[str], order: int) -> int:
+    """Count n-grams with nltk; return the order."""
+    from nltk.lm import NgramCounter
+    from nltk.lm.preprocessing import pad_both_ends
+    from nltk.util import everygrams
+
+    sentences = ([*pad_both_ends(line.split(), n=order)] for line in lines)
+    counter = NgramCounter([*everygrams(sentence, max_len=order)] for sentence in sentences)
+    return max(size for size in range(1, order + 1) if counter[size].N())
+
+
+def seconds(learner: Callable[[Sequence[str], int], int], lines: Sequence[str], wanted: int) -> float:
+    """Return how long a learner takes for so many merges, or for that order.
 
     Raises:
-        RuntimeError: it learned another number of merges.
+        RuntimeError: it learned another number of merges, or another order.
     """
     start = time.perf_counter()
-    learned = learner(lines, merges)
+    learned = learner(lines, wanted)
     taken = time.perf_counter() - start
-    if learned != merges:
-        raise RuntimeError(f"{learner.__name__} learned {learned} merges, expected {merges}")
+    if learned != wanted:
+        raise RuntimeError(f"{learner.__name__} learned {learned}, expected {wanted}")
     return taken
 
 
-def ratio_row(pairs: Sequence[tuple[float, float]]) -> Row:
+def ratio_row(what: str, pairs: Sequence[tuple[float, float]]) -> Row:
     """Return the line for several runs.
 
     Args:
+        what: what was measured.
         pairs: seconds of ours and of theirs, run by run.
 
     Raises:
@@ -112,11 +133,14 @@ def ratio_row(pairs: Sequence[tuple[float, float]]) -> Row:
     ratios = [mine / other for mine, other in pairs]
     medians = [statistics.median(times) for times in zip(*pairs, strict=True)]
     note = f"{medians[0]:.2f} s beside {medians[1]:.2f} s; median of {len(pairs)}"
-    return Row(WHAT, statistics.median(ratios), "", f"{note}, {min(ratios):.1f} to {max(ratios):.1f}")
+    return Row(what, statistics.median(ratios), "", f"{note}, {min(ratios):.1f} to {max(ratios):.1f}")
 
 
 def measure(size: int = SIZE, merges: int = MERGES, runs: int = RUNS) -> list[Row]:
-    """Learn with both in turn; return the line of the table."""
+    """Learn with each pair in turn; return the lines of the table."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     lines = generate(size)
-    return [ratio_row([(seconds(ours, lines, merges), seconds(theirs, lines, merges)) for _ in range(runs)])]
+    return [
+        ratio_row(what, [(seconds(mine, lines, n), seconds(other, lines, n)) for _ in range(runs)])
+        for what, mine, other, n in ((WHAT, ours, theirs, merges), (COUNTS, our_counts, their_counts, ORDER))
+    ]
