@@ -19,9 +19,9 @@ from typing import Literal
 
 import numpy as np
 
-from onesentence.embed.fitting import fit
 from onesentence.embed.network import IntArray, WindowNetwork, integers
 from onesentence.embed.optim import Optimiser
+from onesentence.embed.window_train import fit
 from onesentence.numerics import FloatArray
 from onesentence.text.entities import Span
 
@@ -176,7 +176,7 @@ class WindowTagger:
         batch: int,
         rng: np.random.Generator,
     ) -> tuple[WindowTagger, list[float]]:
-        """Return a trained copy and the loss of each epoch, in nats per position; see `training.fit`.
+        """Return a trained copy and the loss of each epoch, in nats per position; see `window_train.fit`.
 
         Raises:
             TypeError, ValueError: as `examples` and `fit`.

@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from onesentence.embed.fitting import fit
 from onesentence.embed.network import IntArray, WindowNetwork, integers
 from onesentence.embed.optim import Optimiser
+from onesentence.embed.window_train import fit
 from onesentence.numerics import FloatArray, log_softmax
 
 
@@ -229,7 +229,7 @@ class WindowLM:
         batch: int,
         rng: np.random.Generator,
     ) -> tuple[WindowLM, list[float]]:
-        """Return a trained copy and the loss of each epoch, in nats per token; see `training.fit`.
+        """Return a trained copy and the loss of each epoch, in nats per token; see `window_train.fit`.
 
         Args:
             sentences: ids without BOS and EOS, at least one sentence.
