@@ -16,6 +16,8 @@ Symbols: `C` counts, (V, K); `x` scores, (V, K), in nats. Sections 1.5 and 1.14 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -196,7 +198,7 @@ def _gradient(x: FloatArray, seen: FloatArray, sampled: FloatArray) -> FloatArra
 
 
 def _table_gradients(
-    tables: dict[str, FloatArray], seen: FloatArray, sampled: FloatArray
+    tables: Mapping[str, FloatArray], seen: FloatArray, sampled: FloatArray
 ) -> dict[str, FloatArray]:
     """The gradient of J divided by the number of pairs, for both tables."""
     w, c = tables["w"], tables["c"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from onesentence.plotting.style import PALETTE, SEQUENTIAL
 
@@ -181,13 +181,17 @@ def dots(
                 f"got shapes {[v.shape for v in vectors]}"
             )
         lines = np.arange(len(names)) + (order - (len(groups) - 1) / 2) * step
-        heights = [
-            line + 0.24 * step * (np.arange(v.size) % 3 - 1) * (v.size > 1)
-            for line, v in zip(lines, vectors, strict=True)
-        ]
-        spots = np.concatenate(vectors), np.concatenate(heights)
-        look = {"s": 34, "marker": marker, "alpha": 0.75, "clip_on": False, "zorder": 3}
-        axes.scatter(*spots, c=PALETTE[colour], label=group, **look)
+        axes.scatter(
+            np.concatenate(vectors),
+            np.concatenate([_apart(line, v.size, step) for line, v in zip(lines, vectors, strict=True)]),
+            s=34,
+            c=PALETTE[colour],
+            marker=marker,
+            alpha=0.75,
+            clip_on=False,
+            label=group,
+            zorder=3,
+        )
         if median:
             middles, reach = [np.median(v) for v in vectors], 0.64 * step
             axes.vlines(middles, lines - reach, lines + reach, color=PALETTE["ink"], linewidth=1.2, zorder=2)
@@ -195,3 +199,8 @@ def dots(
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(axis="y", linewidth=0.8)
     axes.tick_params(axis="y", length=0)
+
+
+def _apart(line: float, count: int, step: float) -> NDArray[np.float64]:
+    """Return heights of the dots of one line, below, on and above it by turns; a lone dot stands on it."""
+    return line + (0.24 * step * (np.arange(count) % 3 - 1) if count > 1 else np.zeros(count))
