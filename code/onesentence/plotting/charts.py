@@ -201,6 +201,6 @@ def dots(
     axes.tick_params(axis="y", length=0)
 
 
-def _apart(line: float, count: int, step: float) -> NDArray[np.float64]:
+def _apart(line: float, count: int, step: float) -> NDArray[np.floating[Any]]:
     """Return heights of the dots of one line, below, on and above it by turns; a lone dot stands on it."""
     return line + (0.24 * step * (np.arange(count) % 3 - 1) if count > 1 else np.zeros(count))
