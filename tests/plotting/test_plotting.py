@@ -12,14 +12,6 @@ from onesentence.plotting.style import FONTS, PALETTE
 from onesentence.sentence.structure import giving_roles, giving_tree
 
 
-@pytest.fixture(autouse=True)
-def style():
-    with plt.rc_context():
-        plotting.use_style()
-        yield
-    plt.close("all")
-
-
 def figure_with(text: str):
     figure, axes = plt.subplots(figsize=(2, 1))
     axes.set_title(text)
