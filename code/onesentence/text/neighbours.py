@@ -7,8 +7,8 @@ Symbols: `V` words, `d` dimension; row i of `vectors` belongs to `vocabulary[i]`
 order of the vocabulary. The same functions serve every kind of vector, so that a comparison changes one thing.
 Cosine looks at directions only: it survives a rotation and a common factor, not an arbitrary change of axes.
 
-Sources: sections 1.5 and 1.14 of the course; analogies by vector arithmetic are Mikolov, Yih and Zweig 2013; that leaving
-out a, b and c does part of the work is shown by Linzen 2016 (arXiv:1606.07736).
+Sources: sections 1.5 and 1.14 of the course; analogies by vector arithmetic are Mikolov, Yih and Zweig 2013; that
+leaving out a, b and c does part of the work is shown by Linzen 2016 (arXiv:1606.07736).
 """
 
 from __future__ import annotations
