@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 import os
 import re
-import sys
 import tomllib
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+import lock
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "requirements.txt").read_text(encoding="utf-8")
@@ -29,19 +28,6 @@ BUILT = {
     "node_modules",
     "__pycache__",
 }
-
-
-def load_tool(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"tools_{name}", ROOT / "tools" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-lock = load_tool("lock")
 
 
 def project_files() -> list[Path]:

@@ -29,10 +29,7 @@ scores = arrays(np.float64, (3, 5), elements=st.floats(-1e4, 1e4))
 integer_scores = arrays(np.float64, (7,), elements=st.integers(-10_000, 10_000).map(float))
 
 
-@pytest.fixture(autouse=True)
-def _floating_point_faults_raise():
-    with np.errstate(divide="raise", over="raise", invalid="raise"):
-        yield
+pytestmark = pytest.mark.usefixtures("floating_point_faults_raise")
 
 
 @pytest.fixture

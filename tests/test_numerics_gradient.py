@@ -13,10 +13,7 @@ NAN = math.nan
 LN2, LN3 = math.log(2), math.log(3)
 
 
-@pytest.fixture(autouse=True)
-def _floating_point_faults_raise():
-    with np.errstate(divide="raise", over="raise", invalid="raise"):
-        yield
+pytestmark = pytest.mark.usefixtures("floating_point_faults_raise")
 
 
 @pytest.fixture

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 import re
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from fontTools.ttLib import TTFont
+
+import vendor
 
 ROOT = Path(__file__).resolve().parents[1]
 FONTS = ROOT / "assets" / "fonts"
 KATEX = ROOT / "assets" / "vendor" / "katex"
 SENTENCE = "我昨天给了他一本书。"
 FACES = {"NotoSansSC-Regular.ttf": ("Regular", 400), "NotoSansSC-Bold.ttf": ("Bold", 700)}
-
-
-def load_tool(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"tools_{name}", ROOT / "tools" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-vendor = load_tool("vendor")
 
 
 @pytest.fixture(scope="module", params=sorted(FACES))

@@ -30,10 +30,7 @@ values = arrays(np.float64, (5, 2), elements=elements)
 masks = arrays(np.bool_, (2, 5))
 
 
-@pytest.fixture(autouse=True)
-def _floating_point_faults_raise():
-    with np.errstate(divide="raise", over="raise", invalid="raise"):
-        yield
+pytestmark = pytest.mark.usefixtures("floating_point_faults_raise")
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from onesentence.embed.fitting import fit
 from onesentence.embed.network import WindowNetwork, integers
 from onesentence.embed.optim import SGD, Adam
+from onesentence.embed.window_train import fit
 from onesentence.numerics import numerical_gradient
 
 NAMES = ("E", "W", "b", "U", "c")

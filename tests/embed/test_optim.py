@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from onesentence.embed.optim import SGD, Adam, Optimiser
+from onesentence.embed.optim import SGD, AdaGrad, Adam, Optimiser
 
 
 def theta() -> dict[str, np.ndarray]:
@@ -36,6 +36,10 @@ def test_adam_first_step_is_rate_times_sign() -> None:
     ("ours", "theirs"),
     [
         (SGD(rate=0.05), lambda p: torch.optim.SGD(p, lr=0.05)),
+        (
+            AdaGrad(rate=0.05, initial=0.5),
+            lambda p: torch.optim.Adagrad(p, lr=0.05, initial_accumulator_value=0.5, eps=0),
+        ),
         (Adam(rate=0.05), lambda p: torch.optim.Adam(p, lr=0.05)),
         (
             Adam(rate=0.01, beta1=0.5, beta2=0.9, eps=1e-3),
@@ -74,7 +78,7 @@ def test_adam_objects_share_no_state() -> None:
     np.testing.assert_array_equal(one["x"], other["x"])
 
 
-@pytest.mark.parametrize("optimiser", [SGD(rate=1.0), Adam()])
+@pytest.mark.parametrize("optimiser", [SGD(rate=1.0), AdaGrad(rate=1.0), Adam()])
 def test_step_refuses_gradients_that_do_not_fit(optimiser: Optimiser) -> None:
     with pytest.raises(ValueError, match="gradients must have the names"):
         optimiser.step(theta(), {"x": np.zeros(2)})
@@ -87,7 +91,11 @@ def test_optimisers_refuse_bad_settings() -> None:
         with pytest.raises(ValueError, match="rate must be positive"):
             SGD(rate=rate)
         with pytest.raises(ValueError, match="rate must be positive"):
+            AdaGrad(rate=rate)
+        with pytest.raises(ValueError, match="rate must be positive"):
             Adam(rate=rate)
+    with pytest.raises(ValueError, match="initial must be positive"):
+        AdaGrad(rate=0.1, initial=0.0)
     with pytest.raises(ValueError, match="beta1 must lie in"):
         Adam(beta1=1.0)
     with pytest.raises(ValueError, match="beta2 must lie in"):

@@ -25,6 +25,7 @@ CALLS = Path(__file__).with_name("calls")
 class Config:
     steps: int = 3
     rate: float = 0.1
+    widths: tuple[int, ...] = (4, 13)
 
 @memoised
 def run(config: Config) -> Record:
@@ -66,6 +67,15 @@ def test_same_run_is_not_run_again(experiment: Path) -> None:
     assert first.device in ("cpu", "cuda")
     assert first.seconds > 0
     assert len(first.code_hash) == 32
+
+
+def test_first_and_kept_record_are_the_same_plain_data(experiment: Path) -> None:
+    module = load(experiment)
+    first, kept = module.run(module.Config()), module.run(module.Config())
+    assert first == kept
+    for record in (first, kept):
+        assert record.config["widths"] == [4, 13]
+        assert record.seeds == (0, 1)
 
 
 def test_other_configuration_is_run(experiment: Path) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from onesentence.embed.training import TrainConfig
+from onesentence.embed.word2vec_train import TrainConfig
 from onesentence.experiments.word_vectors import (
     NOUNS,
     Variant,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 from matplotlib.patches import FancyBboxPatch
 
@@ -17,14 +16,6 @@ STATES = [
     [("low", "</w>"), ("n", "e", "w", "</w>")],
 ]
 LABELS = ["0", "1", "2"]
-
-
-@pytest.fixture(autouse=True)
-def style():
-    with plt.rc_context():
-        plotting.use_style()
-        yield
-    plt.close("all")
 
 
 def tiles(figure):

@@ -12,14 +12,6 @@ from onesentence.plotting.style import FONTS, PALETTE
 from onesentence.sentence.structure import giving_roles, giving_tree
 
 
-@pytest.fixture(autouse=True)
-def style():
-    with plt.rc_context():
-        plotting.use_style()
-        yield
-    plt.close("all")
-
-
 def figure_with(text: str):
     figure, axes = plt.subplots(figsize=(2, 1))
     axes.set_title(text)
@@ -95,22 +87,6 @@ def test_plane_draws_values_points_and_names() -> None:
         plotting.plane(axes, np.eye(2), {str(i): (0, 0) for i in range(5)}, names=["甲", "乙"])
 
 
-def test_seed_dots_draw_one_dot_per_seed_and_refuse_what_does_not_fit() -> None:
-    _, axes = plt.subplots()
-    plotting.seed_dots(axes, {"甲": [0.2, 0.4, 0.4], "乙": [0.9]})
-    dots = [line for line in axes.lines if line.get_marker() != "None"]
-    assert [line.get_xdata().tolist() for line in dots] == [[0.2, 0.4, 0.4], [0.9]]
-    assert len(set(dots[0].get_ydata())) == 3
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["甲", "乙"]
-    assert axes.get_xlim() == (0, 1)
-    with pytest.raises(ValueError, match=r"'甲' must hold values from 0 to 1, got \[1\.5\]"):
-        plotting.seed_dots(axes, {"甲": [1.5]})
-    with pytest.raises(ValueError, match=r"'甲' must hold values from 0 to 1, got \[\]"):
-        plotting.seed_dots(axes, {"甲": []})
-    with pytest.raises(ValueError, match="groups: expected at least one, got none"):
-        plotting.seed_dots(axes, {})
-
-
 def test_tree_and_roles_show_every_word() -> None:
     tree = plotting.draw_tree(giving_tree(), lit=["名词短语"])
     words = [text.get_text() for text in tree.axes[0].texts]
@@ -140,18 +116,35 @@ def test_table_refuses_ragged_rows_and_an_empty_caption() -> None:
         plotting.table(["a"], [[1]], caption=" ")
 
 
+def drawn_dots(axes):
+    return np.concatenate([part.get_offsets() for part in axes.collections if len(part.get_offsets()) > 1])
+
+
 def test_dots_draw_every_value_on_the_line_of_its_name() -> None:
-    figure, axes = plt.subplots()
+    _, axes = plt.subplots()
     plotting.dots(axes, {"前": [[0.1, 0.2], [0.3, 0.4]], "后": [[0.5, 0.6], [0.7, 0.8]]}, ["甲", "乙"])
-    drawn = np.concatenate([collection.get_offsets() for collection in axes.collections])
+    drawn = drawn_dots(axes)
     np.testing.assert_allclose(sorted(drawn[:, 0]), np.arange(1, 9) / 10)
     assert sorted(np.round(drawn[:, 1]).tolist()) == [0, 0, 0, 0, 1, 1, 1, 1]
-    plt.close(figure)
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["甲", "乙"]
+
+
+def test_dots_keep_equal_values_apart_and_mark_the_median_of_lines_of_any_length() -> None:
+    _, axes = plt.subplots()
+    plotting.dots(axes, {"比例": [[0.2, 0.4, 0.4], [0.9]]}, ["甲", "乙"], median=True)
+    drawn = drawn_dots(axes)
+    assert drawn[:, 0].tolist() == [0.2, 0.4, 0.4, 0.9]
+    assert len({tuple(spot) for spot in drawn.tolist()}) == 4
+    assert drawn[3, 1] == 1
+    (bars,) = (part for part in axes.collections if hasattr(part, "get_segments"))
+    assert [segment[0, 0] for segment in bars.get_segments()] == [0.4, 0.9]
 
 
 def test_dots_refuse_values_that_do_not_fit() -> None:
     _, axes = plt.subplots()
-    with pytest.raises(ValueError, match=r"'前' has shape \(2,\), expected \(1, seeds\)"):
-        plotting.dots(axes, {"前": [0.1, 0.2]}, ["甲"])
-    with pytest.raises(ValueError, match="groups: expected at most 4, got 5"):
-        plotting.dots(axes, {str(i): [[0.0]] for i in range(5)}, ["甲"])
+    for rows in ([0.1, 0.2], [[0.1], [0.2]], [[]]):
+        with pytest.raises(ValueError, match="'前' must hold 1 vectors of at least one value, got shapes"):
+            plotting.dots(axes, {"前": rows}, ["甲"])
+    for count in (0, 5):
+        with pytest.raises(ValueError, match=f"groups: expected 1 to 4, got {count}"):
+            plotting.dots(axes, {str(i): [[0.0]] for i in range(count)}, ["甲"])

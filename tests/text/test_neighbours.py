@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.neighbors import NearestNeighbors
 
-from onesentence.text.neighbours import analogy, cosines, nearest, same_class_share, solved_share
+from onesentence.text.neighbours import (
+    analogy,
+    cosines,
+    nearest,
+    nearest_rows,
+    same_class_share,
+    solved_share,
+)
 
 WORDS = ("茶", "水", "书", "报")
 TABLE = np.array([[1.0, 0.0], [2.0, 0.1], [0.0, 3.0], [0.1, 1.0]])
@@ -36,6 +43,20 @@ def test_nearest_puts_equal_cosines_in_the_order_of_the_vocabulary():
     assert [word for word, _ in nearest([[1.0], [2.0], [3.0]], "甲乙丙", "乙", 2)] == ["甲", "丙"]
 
 
+def test_nearest_rows_agrees_with_scikit_learn_and_with_nearest():
+    vectors, words = some_vectors(4, dimension=5), [f"词{i}" for i in range(12)]
+    rows = nearest_rows(vectors, 3)
+    found = NearestNeighbors(n_neighbors=4, metric="cosine").fit(vectors).kneighbors(vectors)[1]
+    np.testing.assert_array_equal(rows, found[:, 1:])
+    for word, row in zip(words, rows, strict=True):
+        assert [other for other, _ in nearest(vectors, words, word, 3)] == [words[i] for i in row]
+
+
+def test_nearest_rows_do_not_survive_every_change_of_axes():
+    vectors = some_vectors(4)
+    assert (nearest_rows(vectors @ np.diag([50, 1, 1, 1]), 3) != nearest_rows(vectors, 3)).any()
+
+
 @given(st.integers(0, 1000), st.floats(0.01, 100))
 @settings(max_examples=30)
 def test_nearest_does_not_depend_on_scale_or_rotation(seed, factor):
@@ -58,6 +79,13 @@ def test_same_class_share_looks_only_at_classified_words():
     ) == pytest.approx(2 / 3)
 
 
+def test_same_class_share_does_not_ask_unscored_classes_but_lets_them_answer():
+    rows, words = [[1, 0], [1, 0.1], [1, 0.3], [0, 1], [0.1, 1]], "甲乙丙丁戊"
+    classes = {"a": "甲乙", "b": "丙丁戊"}
+    assert same_class_share(rows, words, classes, 1) == 4 / 5
+    assert same_class_share(rows, words, classes, 1, unscored=["a"]) == 2 / 3
+
+
 def test_same_class_share_of_random_vectors_is_the_share_of_pairs_in_one_class():
     words = [f"词{i}" for i in range(40)]
     classes = {str(c): words[10 * c : 10 * c + 10] for c in range(4)}
@@ -72,6 +100,13 @@ def test_analogy_by_hand_and_with_the_question_allowed():
     near = [[1, 0.0], [1, 0.1], [0, 1.0], [0.3, 1.0]]
     assert analogy(near, WORDS, ("茶", "水", "书"), leave_out=False)[0][0] == "书"
     assert analogy(near, WORDS, ("茶", "水", "书"))[0][0] == "报"
+
+
+def test_analogy_at_own_lengths_listens_to_the_longest():
+    table = [[1.0, 0.0], [0.0, 1.0], [9.0, 9.0], [1.0, 1.2], [0.0, 2.0]]
+    words, question = "甲乙丙丁戊", ("甲", "乙", "丙")
+    assert analogy(table, words, question)[0][0] == "戊"
+    assert analogy(table, words, question, unit=False)[0][0] == "丁"
 
 
 @pytest.mark.parametrize(
@@ -99,13 +134,19 @@ def test_nearest_refuses():
         nearest(TABLE, WORDS, "茶", 4)
     with pytest.raises(TypeError, match="k must be an integer"):
         nearest(TABLE, WORDS, "茶", 1.0)
+    with pytest.raises(ValueError, match=r"k must lie in \[1, 2\], got 3"):
+        nearest_rows(np.eye(3), 3)
 
 
 def test_same_class_share_refuses():
     with pytest.raises(ValueError, match="classes: '茶' is in '甲' and in '乙'"):
         same_class_share(TABLE, WORDS, {"甲": ("茶",), "乙": ("茶",)}, 1)
-    with pytest.raises(ValueError, match="no word of the vocabulary belongs to a class"):
+    with pytest.raises(ValueError, match="no word of the vocabulary belongs to a class that is scored"):
         same_class_share(TABLE, WORDS, {"甲": ("糖",)}, 1)
+    with pytest.raises(ValueError, match="no word of the vocabulary belongs to a class that is scored"):
+        same_class_share(TABLE, WORDS, CLASSES, 1, unscored=CLASSES)
+    with pytest.raises(ValueError, match=r"unscored: \['吃'\] are no names of classes"):
+        same_class_share(TABLE, WORDS, CLASSES, 1, unscored=["吃"])
     with pytest.raises(ValueError, match=r"k must lie in \[1, 3\], got 0"):
         same_class_share(TABLE, WORDS, CLASSES, 0)
 

@@ -20,11 +20,9 @@ from onesentence.text.window_corpus import (
     RECIPIENTS,
     VERBS,
     counts_after,
-    encode,
     giving_sentences,
     key_story,
     noun_probabilities,
-    vocabulary_of,
 )
 
 
@@ -120,17 +118,6 @@ def test_key_story_refuses_another_colour() -> None:
         key_story("green", ())
 
 
-def test_vocabulary_and_encode_round_trip() -> None:
-    vocabulary = vocabulary_of([("b", "a"), ("a", "c")], ["BOS"])
-    assert vocabulary == ("BOS", "a", "b", "c")
-    assert [vocabulary[i] for i in encode(["c", "a"], vocabulary)] == ["c", "a"]
-    assert encode(["x", "a"], vocabulary, unknown="b") == [2, 1]
-    with pytest.raises(ValueError, match="'x' is not in the vocabulary"):
-        encode(["x"], vocabulary)
-    with pytest.raises(ValueError, match="occur in the sentences"):
-        vocabulary_of([("BOS",)], ["BOS"])
-
-
 def test_name_sentences_labels_fit_and_are_legal() -> None:
     for text, labels in name_sentences(200, rng()):
         assert len(text) == len(labels)
@@ -161,5 +148,5 @@ def test_name_sentences_refuse_bad_input() -> None:
 
 def test_character_vocabulary_keeps_frequent_characters() -> None:
     texts = (TaggedText("书书看", ("O", "O", "O")),)
-    assert character_vocabulary(texts) == ("PAD", "UNK", "书")
-    assert character_vocabulary(texts, least=1) == ("PAD", "UNK", "书", "看")
+    assert character_vocabulary(texts).symbols == ("PAD", "UNK", "书")
+    assert character_vocabulary(texts, least=1).symbols == ("PAD", "UNK", "书", "看")

@@ -15,6 +15,7 @@ from x to the output (their W = 0), the oldest token first in z, and no weight d
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 from onesentence.numerics import FloatArray, as_floats, log_softmax, softmax
 
 IntArray = NDArray[np.int64]
+Ids = Sequence[int] | IntArray
+"""Ids of a sentence, T of them."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,14 +1,15 @@
-"""Two optimisers for dictionaries of NumPy arrays: plain gradient descent and Adam.
+"""Three optimisers for dictionaries of NumPy arrays: plain gradient descent, AdaGrad and Adam.
 
-Symbols: theta a parameter, g its gradient, eta the rate, t the step from 1, m and v the running means of g
-and g².
+Symbols: theta a parameter, g its gradient, eta the rate, t the step from 1, G the sum of g², m and v the
+running means of g and g².
 
-    SGD    theta -= eta g
-    Adam   m = beta1 m + (1 - beta1) g        v = beta2 v + (1 - beta2) g²
-           theta -= eta (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
+    SGD      theta -= eta g
+    AdaGrad  G = G + g²                         theta -= eta g / sqrt(G)
+    Adam     m = beta1 m + (1 - beta1) g        v = beta2 v + (1 - beta2) g²
+             theta -= eta (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
 
-Source: Kingma and Ba 2015 (arXiv:1412.6980), algorithm 1. No weight decay, no schedule. Both change the
-parameters in place, so that a model that holds the arrays sees the step.
+Sources: Duchi et al. 2011 (JMLR 12); Kingma and Ba 2015 (arXiv:1412.6980), algorithm 1. No weight decay, no
+schedule of their own. All change the parameters in place, so that a model that holds the arrays sees the step.
 """
 
 from __future__ import annotations
@@ -63,6 +64,49 @@ class SGD:
         _check_alike(parameters, gradients)
         for name, value in parameters.items():
             value -= self.rate * gradients[name]
+
+
+@dataclass
+class AdaGrad:
+    """Steps divided by the root of all squared gradients so far, entry by entry; one object serves one run.
+
+    Attributes:
+        rate: the step size eta, positive.
+        initial: where the sums G start, positive, so that a gradient of 0 divides by something.
+
+    Example:
+        >>> theta = {"b": np.array([1.0, 2.0])}
+        >>> AdaGrad(rate=0.1).step(theta, {"b": np.array([3.0, -7.0])})
+        >>> theta["b"].round(6).tolist()  # the first step has length eta whatever the size of g
+        [0.9, 2.1]
+    """
+
+    rate: float
+    initial: float = 1e-8
+    _squares: dict[str, FloatArray] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        _check_rate(self.rate)
+        if not (isfinite(self.initial) and self.initial > 0):
+            raise ValueError(f"initial must be positive and finite, got {self.initial}")
+
+    def step(self, parameters: Mapping[str, FloatArray], gradients: Mapping[str, FloatArray]) -> None:
+        """Take one step of AdaGrad, in place.
+
+        Args:
+            parameters: name to array of floats; the same arrays at every step.
+            gradients: the same names, each of the shape of its parameter.
+
+        Raises:
+            ValueError: if names or shapes differ.
+        """
+        _check_alike(parameters, gradients)
+        for name, value in parameters.items():
+            if name not in self._squares:
+                self._squares[name] = np.full_like(value, self.initial)
+            square = self._squares[name]
+            square += gradients[name] ** 2
+            value -= self.rate * gradients[name] / np.sqrt(square)
 
 
 @dataclass

@@ -9,13 +9,14 @@ which weighs near words higher; here every window has the full radius.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from onesentence.text.cooccurrence import Side
+
 Token = TypeVar("Token")
-Side = Literal["both", "left", "right"]
 
 
 def skip_gram_pairs(

@@ -19,9 +19,9 @@ from typing import Literal
 
 import numpy as np
 
-from onesentence.embed.fitting import fit
-from onesentence.embed.network import IntArray, WindowNetwork, integers
+from onesentence.embed.network import Ids, IntArray, WindowNetwork, integers
 from onesentence.embed.optim import Optimiser
+from onesentence.embed.window_train import fit
 from onesentence.numerics import FloatArray
 from onesentence.text.entities import Span
 
@@ -107,7 +107,7 @@ class WindowTagger:
         """r, neighbours read on each side."""
         return self.network.window // 2
 
-    def windows(self, sentence: Sequence[int]) -> IntArray:
+    def windows(self, sentence: Ids) -> IntArray:
         """Return the window around each position, (T, 2r + 1).
 
         Args:
@@ -126,7 +126,7 @@ class WindowTagger:
         read = np.concatenate([border, ids, border])
         return np.lib.stride_tricks.sliding_window_view(read, self.network.window)
 
-    def probabilities(self, sentence: Sequence[int]) -> FloatArray:
+    def probabilities(self, sentence: Ids) -> FloatArray:
         """Return the probability of each label at each position, (T, L); each row sums to 1.
 
         Raises:
@@ -134,7 +134,7 @@ class WindowTagger:
         """
         return self.network.forward(self.windows(sentence)).p
 
-    def tag(self, sentence: Sequence[int]) -> tuple[str, ...]:
+    def tag(self, sentence: Ids) -> tuple[str, ...]:
         """Return the most probable label of each position, decided position by position.
 
         Raises:
@@ -143,7 +143,7 @@ class WindowTagger:
         return tuple(self.labels[row] for row in self.probabilities(sentence).argmax(axis=1))
 
     def examples(
-        self, sentences: Iterable[Sequence[int]], labels: Iterable[Sequence[str]]
+        self, sentences: Iterable[Ids], labels: Iterable[Sequence[str]]
     ) -> tuple[IntArray, IntArray]:
         """Return every window of the sentences and the row of `U` of its label.
 
@@ -168,7 +168,7 @@ class WindowTagger:
 
     def trained(
         self,
-        sentences: Iterable[Sequence[int]],
+        sentences: Iterable[Ids],
         labels: Iterable[Sequence[str]],
         *,
         optimiser: Optimiser,
@@ -176,7 +176,7 @@ class WindowTagger:
         batch: int,
         rng: np.random.Generator,
     ) -> tuple[WindowTagger, list[float]]:
-        """Return a trained copy and the loss of each epoch, in nats per position; see `training.fit`.
+        """Return a trained copy and the loss of each epoch, in nats per position; see `window_train.fit`.
 
         Raises:
             TypeError, ValueError: as `examples` and `fit`.

@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from onesentence.embed.fitting import fit
-from onesentence.embed.network import IntArray, WindowNetwork, integers
+from onesentence.embed.network import Ids, IntArray, WindowNetwork, integers
 from onesentence.embed.optim import Optimiser
+from onesentence.embed.window_train import fit
 from onesentence.numerics import FloatArray, log_softmax
 
 
@@ -118,7 +118,7 @@ class WindowLM:
         """k, how many tokens are read at once."""
         return self.network.window
 
-    def window_of(self, context: Sequence[int]) -> IntArray:
+    def window_of(self, context: Ids) -> IntArray:
         """Return the k ids that are read: the last k of the context, with BOS on the left where it is short.
 
         Args:
@@ -134,7 +134,7 @@ class WindowLM:
         ids = self._checked("context", context)
         return np.concatenate([np.full(self.window, self.bos), ids])[-self.window :]
 
-    def distribution(self, context: Sequence[int]) -> FloatArray:
+    def distribution(self, context: Ids) -> FloatArray:
         """Return the probability of each token of the vocabulary as the next one.
 
         Args:
@@ -151,7 +151,7 @@ class WindowLM:
         probabilities[list(self.candidates)] = self.network.forward(self.window_of(context)[None]).p[0]
         return probabilities
 
-    def prob(self, token: int, context: Sequence[int]) -> float:
+    def prob(self, token: int, context: Ids) -> float:
         """Return the probability of one token after a context; 0 for a token that is no candidate.
 
         Args:
@@ -166,7 +166,7 @@ class WindowLM:
             raise ValueError(f"token must lie in [0, {len(self.network.E)}), got {token}")
         return float(self.distribution(context)[token])
 
-    def examples(self, sentences: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
+    def examples(self, sentences: Iterable[Ids]) -> tuple[IntArray, IntArray]:
         """Return every window of the sentences and the row of `U` of what follows it.
 
         Args:
@@ -197,7 +197,7 @@ class WindowLM:
             raise ValueError("sentences: expected at least one, got none")
         return np.stack(windows), np.array(targets)
 
-    def log_prob_sentence(self, sentence: Sequence[int]) -> float:
+    def log_prob_sentence(self, sentence: Ids) -> float:
         """Return log p(w_1 ... w_n EOS) in nats.
 
         Args:
@@ -209,7 +209,7 @@ class WindowLM:
         windows, targets = self.examples([sentence])
         return float(np.take_along_axis(self._log_p(windows), targets[:, None], axis=1).sum())
 
-    def perplexity(self, sentences: Iterable[Sequence[int]]) -> float:
+    def perplexity(self, sentences: Iterable[Ids]) -> float:
         """Return exp of the mean loss per predicted token, EOS counted.
 
         Args:
@@ -222,14 +222,14 @@ class WindowLM:
 
     def trained(
         self,
-        sentences: Iterable[Sequence[int]],
+        sentences: Iterable[Ids],
         *,
         optimiser: Optimiser,
         epochs: int,
         batch: int,
         rng: np.random.Generator,
     ) -> tuple[WindowLM, list[float]]:
-        """Return a trained copy and the loss of each epoch, in nats per token; see `training.fit`.
+        """Return a trained copy and the loss of each epoch, in nats per token; see `window_train.fit`.
 
         Args:
             sentences: ids without BOS and EOS, at least one sentence.
@@ -250,13 +250,13 @@ class WindowLM:
     def _log_p(self, windows: IntArray) -> FloatArray:
         return log_softmax(self.network.forward(windows).a)
 
-    def _unpadded(self, sentence: Sequence[int]) -> Sequence[int]:
+    def _unpadded(self, sentence: Ids) -> Ids:
         end = len(sentence)
         while self.pad is not None and end and sentence[end - 1] == self.pad:
             end -= 1
         return sentence[:end]
 
-    def _checked(self, name: str, value: Sequence[int]) -> IntArray:
+    def _checked(self, name: str, value: Ids) -> IntArray:
         ids = integers(name, value)
         rows = len(self.network.E)
         if ids.ndim != 1:

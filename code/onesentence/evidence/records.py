@@ -107,6 +107,8 @@ Run = TypeVar("Run", bound=Callable[[Any], Record])
 def memoised(run: Run) -> Run:
     """Make an experiment's `run(config)` return the kept record where nothing that it depends on has changed.
 
+    A first run and a kept record give the same: configuration and metrics as plain JSON data.
+
     Args:
         run: a function of one frozen dataclass that returns a `Record`.
 
@@ -129,8 +131,9 @@ def memoised(run: Run) -> Run:
             device="cuda" if closure.cuda_present() else "cpu",
             seconds=time.perf_counter() - started,
         )
-        _write(file, record)
-        return record
+        text = record.to_json()
+        _write(file, text)
+        return Record.from_json(text)  # what a later call reads: lists where the run gave tuples or arrays
 
     return run_once  # type: ignore[return-value]
 
@@ -164,10 +167,10 @@ def _read(file: Path) -> Record | None:
         return None
 
 
-def _write(file: Path, record: Record) -> None:
+def _write(file: Path, text: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(
         "w", dir=file.parent, suffix=".part", delete=False, encoding="utf-8"
     ) as draft:
-        draft.write(record.to_json())
+        draft.write(text)
     os.replace(draft.name, file)

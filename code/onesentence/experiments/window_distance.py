@@ -14,9 +14,12 @@ import numpy as np
 from onesentence.embed.optim import Adam
 from onesentence.embed.window import WindowLM
 from onesentence.evidence.records import Record, memoised, versions_of
-from onesentence.text.window_corpus import COLOURS, FILLERS, Sentence, encode, key_story, vocabulary_of
+from onesentence.text.vocabulary import BOS, EOS, Vocabulary
+from onesentence.text.window_corpus import COLOURS, FILLERS, Sentence, key_story
 
-WORDS = vocabulary_of([*FILLERS, *(key_story(c, ()) for c in COLOURS)], ["BOS", "EOS"])
+WORDS = Vocabulary.from_sentences(
+    [*FILLERS, *(key_story(colour, ()) for colour in COLOURS)], specials=[BOS, EOS], order="sorted"
+)
 """Vocabulary of all stories."""
 
 
@@ -80,9 +83,11 @@ def train(config: Distance, window: int, seed: int) -> WindowLM:
     for number in range(config.stories):
         colour = COLOURS[number % len(COLOURS)]
         between = fillers(int(text.choice(config.clauses)), text)
-        stories.append(encode((*key_story(colour, between), colour), WORDS))
+        stories.append(WORDS.encode((*key_story(colour, between), colour)))
     rng = np.random.default_rng([seed, 1])
-    lm = WindowLM.initial(WORDS, window=window, embedding=config.embedding, hidden=config.hidden, rng=rng)
+    lm = WindowLM.initial(
+        WORDS.symbols, window=window, embedding=config.embedding, hidden=config.hidden, rng=rng
+    )
     return lm.trained(
         stories, optimiser=Adam(rate=config.rate), epochs=config.epochs, batch=config.batch, rng=rng
     )[0]
@@ -101,8 +106,7 @@ def right(lm: WindowLM, clauses: int, asked: int, rng: np.random.Generator) -> f
     for _ in range(asked):
         between = fillers(clauses, rng)
         for colour in COLOURS:
-            answer = encode([colour], WORDS)[0]
-            total += lm.prob(answer, encode(key_story(colour, between), WORDS))
+            total += lm.prob(WORDS.id(colour), WORDS.encode(key_story(colour, between)))
     return total / (asked * len(COLOURS))
 
 

@@ -10,29 +10,29 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from onesentence.embed.optim import Adam
 from onesentence.embed.window import WindowLM
 from onesentence.evidence.records import Record, memoised, versions_of
+from onesentence.text.vocabulary import BOS, EOS, Vocabulary
 from onesentence.text.window_corpus import (
     NOUNS,
     RECIPIENTS,
     SUBJECTS,
     VERBS,
     Sentence,
-    encode,
     giving_sentences,
-    vocabulary_of,
 )
 
 STRANGER = "it"
 """A word of the vocabulary that no training sentence has: its row of E keeps the numbers that it was drawn with."""
 
-_WORDS = vocabulary_of(
-    [SUBJECTS, VERBS, tuple(RECIPIENTS), NOUNS, ("a", "yesterday", "today", ".", STRANGER)], ["BOS", "EOS"]
+_WORDS = Vocabulary.from_sentences(
+    [SUBJECTS, VERBS, tuple(RECIPIENTS), NOUNS, ("a", "yesterday", "today", ".", STRANGER)],
+    specials=[BOS, EOS],
+    order="sorted",
 )
 
 
@@ -90,9 +90,9 @@ def train(config: Sharing, size: int, seed: int) -> WindowLM:
     """
     rng = np.random.default_rng([seed, 1])
     lm = WindowLM.initial(
-        _WORDS, window=config.window, embedding=config.embedding, hidden=config.hidden, rng=rng
+        _WORDS.symbols, window=config.window, embedding=config.embedding, hidden=config.hidden, rng=rng
     )
-    sentences = [encode(words, _WORDS) for words in corpus(config, size, seed)]
+    sentences = [_WORDS.encode(words) for words in corpus(config, size, seed)]
     windows = sum(len(s) + 1 for s in sentences)
     epochs = max(1, round(config.steps / np.ceil(windows / config.batch)))
     return lm.trained(
@@ -111,12 +111,11 @@ def probability(lm: WindowLM, word: str, context: str) -> float:
     Raises:
         ValueError: for a word outside the corpus.
     """
-    ids = partial(encode, vocabulary=_WORDS)
-    return lm.prob(ids([word])[0], ids(context.split()))
+    return lm.prob(_WORDS.id(word), _WORDS.encode(context.split()))
 
 
 def _hidden_distance(lm: WindowLM, one: str, other: str) -> float:
-    windows = [lm.window_of(encode(context.split(), _WORDS)) for context in (one, other)]
+    windows = [lm.window_of(_WORDS.encode(context.split())) for context in (one, other)]
     h = lm.network.forward(windows).h
     return float(np.linalg.norm(h[0] - h[1]))
 

@@ -15,11 +15,9 @@ from onesentence.embed.tagger import PERSON_LABELS, WindowTagger, bio_spans, ill
 from onesentence.evidence.records import Record, memoised, versions_of
 from onesentence.text.name_corpus import (
     HELD_OUT_GIVEN,
-    TaggedText,
     character_vocabulary,
     name_sentences,
 )
-from onesentence.text.window_corpus import encode
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def tagged(config: Tagging, seed: int) -> list[Tagged]:
     training = name_sentences(config.sentences, rng)
     vocabulary = character_vocabulary(training)
     tagger = WindowTagger.initial(
-        vocabulary,
+        vocabulary.symbols,
         PERSON_LABELS,
         radius=config.radius,
         embedding=config.embedding,
@@ -87,11 +85,8 @@ def tagged(config: Tagging, seed: int) -> list[Tagged]:
         rng=rng,
     )
 
-    def ids(one: TaggedText) -> list[int]:
-        return encode(tuple(one.text), vocabulary, unknown="UNK")
-
     tagger, _ = tagger.trained(
-        [ids(one) for one in training],
+        [vocabulary.encode(list(one.text)) for one in training],
         [one.labels for one in training],
         optimiser=Adam(rate=config.rate),
         epochs=config.epochs,
@@ -99,7 +94,7 @@ def tagged(config: Tagging, seed: int) -> list[Tagged]:
         rng=rng,
     )
     others = name_sentences(config.held_out, rng, given=HELD_OUT_GIVEN)
-    return [Tagged(one.text, one.labels, tagger.tag(ids(one))) for one in others]
+    return [Tagged(one.text, one.labels, tagger.tag(vocabulary.encode(list(one.text)))) for one in others]
 
 
 @memoised

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from onesentence.embed.neighbours import analogy, cosine_similarities, same_class_fraction
-from onesentence.embed.pairs import Side, skip_gram_arrays
+from onesentence.embed.pairs import skip_gram_arrays
 from onesentence.embed.sampling import subsample
-from onesentence.embed.training import TrainConfig, Vectors, initial_vectors, train
+from onesentence.embed.word2vec_train import TrainConfig, Vectors, initial_vectors, train
 from onesentence.evidence.records import Record, memoised, versions_of
+from onesentence.text.cooccurrence import Side
 from onesentence.text.everyday import CLASS_OF, CLASSES, VOCABULARY, EverydayConfig, sentences
+from onesentence.text.neighbours import analogy, cosines, same_class_share
+from onesentence.text.vocabulary import Vocabulary
 
 UNSCORED = ("particles", "measures")
 """Classes whose words are not interchangeable, so that being neighbours would say nothing."""
@@ -72,7 +74,7 @@ def run(config: WordVectorsConfig) -> Record:
         config: the condition, how to train, the seeds.
 
     Returns:
-        Per seed: `loss` (one value per update), `examples`, `before` and `after` (same-class fraction of the
+        Per seed: `loss` (one value per update), `examples`, `before` and `after` (same-class share of the
         two nearest neighbours), `nouns` and `verbs` (mean cosine between words of different classes of
         objects, of verbs for them), `analogies` (see `analogy_scores`), `centre` and `context` (V, d).
 
@@ -102,8 +104,7 @@ def same_class(vectors: np.ndarray) -> float:
         >>> same_class(np.ones((len(VOCABULARY), 2)) + np.eye(len(VOCABULARY), 2)) < 0.2
         True
     """
-    classes = [CLASS_OF[word] for word in VOCABULARY]
-    return same_class_fraction(vectors, classes, 2, UNSCORED)
+    return same_class_share(vectors, VOCABULARY, CLASSES, 2, unscored=UNSCORED)
 
 
 def between_classes(vectors: np.ndarray, classes: tuple[str, ...]) -> float:
@@ -120,7 +121,7 @@ def between_classes(vectors: np.ndarray, classes: tuple[str, ...]) -> float:
     names = np.array([CLASS_OF[word] for word in VOCABULARY])
     inside = np.isin(names, classes)
     apart = inside[:, None] & inside & (names[:, None] != names)
-    return float(cosine_similarities(vectors)[apart].mean())
+    return float(cosines(vectors)[apart].mean())
 
 
 def analogy_scores(vectors: np.ndarray) -> tuple[float, float, float]:
@@ -137,13 +138,16 @@ def analogy_scores(vectors: np.ndarray) -> tuple[float, float, float]:
         >>> analogy_scores(np.eye(len(VOCABULARY)))[1]
         0.0
     """
-    place = {word: row for row, word in enumerate(VOCABULARY)}
+
+    def class_of_answer(question: tuple[str, str, str], *, leave_out: bool) -> str:
+        (answer, _), *_ = analogy(vectors, VOCABULARY, question, leave_out=leave_out, unit=False)
+        return CLASS_OF[answer]
+
     hits = []
     for i, j in ((i, j) for i in range(len(VERBS)) for j in range(len(VERBS)) if i != j):
         for verb, noun, other in zip(CLASSES[VERBS[i]], CLASSES[NOUNS[i]], CLASSES[VERBS[j]], strict=False):
-            question = place[verb], place[noun], place[other]
-            usual = CLASS_OF[VOCABULARY[analogy(vectors, *question)]]
-            free = CLASS_OF[VOCABULARY[analogy(vectors, *question, exclude=False)]]
+            usual = class_of_answer((verb, noun, other), leave_out=True)
+            free = class_of_answer((verb, noun, other), leave_out=False)
             hits.append((usual == NOUNS[j], free == NOUNS[j], usual == NOUNS[i]))
     right, without_exclusion, stayed = np.mean(hits, axis=0)
     return float(right), float(without_exclusion), float(stayed)
@@ -152,9 +156,9 @@ def analogy_scores(vectors: np.ndarray) -> tuple[float, float, float]:
 def _run_once(config: WordVectorsConfig, seed: int) -> dict[str, object]:
     rng = np.random.default_rng(seed)
     variant, size = config.variant, len(VOCABULARY)
-    place = {word: row for row, word in enumerate(VOCABULARY)}
+    encode = Vocabulary.from_words(VOCABULARY).encode
     corpus = sentences(EverydayConfig(count=variant.count), rng)
-    ids = tuple(tuple(place[word] for word in words) for words in corpus)
+    ids = tuple(tuple(encode(words).tolist()) for words in corpus)
     if variant.threshold is not None:
         ids = subsample(ids, size, variant.threshold, rng)
     inputs, outputs = skip_gram_arrays(ids, variant.radius, variant.side)

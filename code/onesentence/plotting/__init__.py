@@ -3,7 +3,7 @@
 A page says `plotting.use_style()` once, draws, and ends with `plotting.show(figure)`.
 """
 
-from onesentence.plotting.charts import bars, dots, heatmap, plane, seed_dots
+from onesentence.plotting.charts import bars, dots, heatmap, plane
 from onesentence.plotting.diagrams import draw_roles, draw_tree
 from onesentence.plotting.figure import show
 from onesentence.plotting.merges import draw_merges
@@ -22,7 +22,6 @@ __all__ = [
     "draw_tree",
     "heatmap",
     "plane",
-    "seed_dots",
     "show",
     "table",
     "use_style",

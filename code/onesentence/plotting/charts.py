@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from onesentence.plotting.style import PALETTE, SEQUENTIAL
 
@@ -153,76 +153,54 @@ def plane(
     axes.margins(0.12)
 
 
-def dots(axes: Axes, groups: Mapping[str, ArrayLike], names: Sequence[str]) -> None:
+def dots(
+    axes: Axes, groups: Mapping[str, Sequence[ArrayLike]], names: Sequence[str], *, median: bool = False
+) -> None:
     """Draw every value as a dot, one line per name: all seeds of all conditions, no average instead of them.
+
+    Dots of one line are shifted up and down by turns, so that equal values can be told apart.
 
     Args:
         axes: where to draw.
-        groups: name of a quantity to its values, shape (len(names), seeds); at most four.
+        groups: name of a quantity to its values, for each name a vector with a value per seed, of any length; at
+            most four quantities, each with its own colour and marker.
         names: the conditions, drawn from the top down.
+        median: whether to add a short bar at the median of each vector.
 
     Raises:
-        ValueError: if a group does not fit the names, or there are more than four.
+        ValueError: if a group does not fit the names, a vector is empty, or there are none or more than four.
     """
-    if len(groups) > len(MARKERS):
-        raise ValueError(f"groups: expected at most {len(MARKERS)}, got {len(groups)}")
+    if not 1 <= len(groups) <= len(MARKERS):
+        raise ValueError(f"groups: expected 1 to {len(MARKERS)}, got {len(groups)}")
     step = 0.5 / len(groups)
-    for order, ((group, values), (colour, marker)) in enumerate(zip(groups.items(), MARKERS, strict=False)):
-        points = np.asarray(values, dtype=float)
-        if points.ndim != 2 or len(points) != len(names):
-            raise ValueError(f"groups: {group!r} has shape {points.shape}, expected ({len(names)}, seeds)")
-        heights = np.arange(len(names)) + (order - (len(groups) - 1) / 2) * step
-        heights = np.repeat(heights, points.shape[1])
+    for order, ((group, rows), (colour, marker)) in enumerate(zip(groups.items(), MARKERS, strict=False)):
+        vectors = [np.asarray(row, dtype=float) for row in rows]
+        if len(vectors) != len(names) or any(v.ndim != 1 or v.size == 0 for v in vectors):
+            raise ValueError(
+                f"groups: {group!r} must hold {len(names)} vectors of at least one value, "
+                f"got shapes {[v.shape for v in vectors]}"
+            )
+        lines = np.arange(len(names)) + (order - (len(groups) - 1) / 2) * step
         axes.scatter(
-            points.ravel(), heights, s=34, c=PALETTE[colour], marker=marker, alpha=0.75, label=group, zorder=3
+            np.concatenate(vectors),
+            np.concatenate([_apart(line, v.size, step) for line, v in zip(lines, vectors, strict=True)]),
+            s=34,
+            c=PALETTE[colour],
+            marker=marker,
+            alpha=0.75,
+            clip_on=False,
+            label=group,
+            zorder=3,
         )
+        if median:
+            middles, reach = [np.median(v) for v in vectors], 0.64 * step
+            axes.vlines(middles, lines - reach, lines + reach, color=PALETTE["ink"], linewidth=1.2, zorder=2)
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(axis="y", linewidth=0.8)
     axes.tick_params(axis="y", length=0)
 
 
-def seed_dots(
-    axes: Axes, groups: Mapping[str, ArrayLike], *, limits: tuple[float, float] = (0.0, 1.0)
-) -> None:
-    """Draw one row of dots per group, a dot per seed, and a short bar at the median.
-
-    Dots of one row are shifted up and down by turns, so that equal values can be told apart.
-
-    Args:
-        axes: where to draw.
-        groups: name of a group to its values, one per seed; drawn from the top down.
-        limits: both ends of the horizontal axis.
-
-    Raises:
-        ValueError: if there is no group, a group has no value, or a value lies outside the limits.
-    """
-    if not groups:
-        raise ValueError("groups: expected at least one, got none")
-    low, high = limits
-    for row, (name, values) in enumerate(groups.items()):
-        dots = np.asarray(values, dtype=float)
-        if dots.ndim != 1 or dots.size == 0 or not (low <= dots.min() and dots.max() <= high):
-            raise ValueError(
-                f"groups: {name!r} must hold values from {low:g} to {high:g}, got {dots.tolist()}"
-            )
-        colour, marker = MARKERS[row % len(MARKERS)]
-        shifts = 0.12 * (np.arange(dots.size) % 3 - 1) if dots.size > 1 else np.zeros(1)
-        axes.plot(
-            dots,
-            row + shifts,
-            marker,
-            color=PALETTE[colour],
-            markersize=7,
-            alpha=0.85,
-            clip_on=False,
-            zorder=3,
-        )
-        axes.plot(
-            [np.median(dots)] * 2, [row - 0.32, row + 0.32], color=PALETTE["ink"], linewidth=1.2, zorder=2
-        )
-    axes.set_yticks(range(len(groups)), list(groups))
-    axes.set_ylim(len(groups) - 0.5, -0.5)
-    axes.set_xlim(low, high)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", linewidth=0.6)
+def _apart(line: float, count: int, step: float) -> NDArray[np.floating[Any]]:
+    """Return heights of the dots of one line, below, on and above it by turns; a lone dot stands on it."""
+    return line + (0.24 * step * (np.arange(count) % 3 - 1) if count > 1 else np.zeros(count))

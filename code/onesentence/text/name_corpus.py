@@ -7,9 +7,12 @@ ordinary words (明 in 明天, 高 in 高兴, 文 in 作文). Section 1.6 of the
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
+
+from onesentence.text.vocabulary import PAD, UNK, Vocabulary
 
 SURNAMES: tuple[str, ...] = ("王", "李", "张", "高", "黄", "林", "欧阳", "司马")
 TRAINING_GIVEN: tuple[str, ...] = ("明", "华", "静", "文", "小红", "国强", "天明", "建华", "书文", "一鸣")
@@ -68,8 +71,8 @@ def name_sentences(
     return tuple(_fill(str(rng.choice(TEMPLATES)), rng, given) for _ in range(count))
 
 
-def character_vocabulary(texts: tuple[TaggedText, ...], *, least: int = 2) -> tuple[str, ...]:
-    """Return PAD, UNK and every character that occurs often enough, sorted.
+def character_vocabulary(texts: Iterable[TaggedText], *, least: int = 2) -> Vocabulary:
+    """Number PAD, UNK and every character that occurs often enough, sorted.
 
     Characters left out are read as UNK, so that training meets UNK too.
 
@@ -78,14 +81,11 @@ def character_vocabulary(texts: tuple[TaggedText, ...], *, least: int = 2) -> tu
         least: fewest occurrences that give a character a row of its own.
 
     Example:
-        >>> character_vocabulary((TaggedText("李华看李", ("B-PER", "I-PER", "O", "B-PER")),))
+        >>> character_vocabulary([TaggedText("李华看李", ("B-PER", "I-PER", "O", "B-PER"))]).symbols
         ('PAD', 'UNK', '李')
     """
-    counts: dict[str, int] = {}
-    for text, _ in texts:
-        for char in text:
-            counts[char] = counts.get(char, 0) + 1
-    return ("PAD", "UNK", *sorted(char for char, n in counts.items() if n >= least))
+    characters = (list(one.text) for one in texts)
+    return Vocabulary.from_sentences(characters, specials=[PAD, UNK], order="sorted", min_count=least)
 
 
 def _fill(template: str, rng: np.random.Generator, given: tuple[str, ...]) -> TaggedText:

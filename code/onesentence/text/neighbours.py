@@ -5,9 +5,10 @@
 
 Symbols: `V` words, `d` dimension; row i of `vectors` belongs to `vocabulary[i]`. Equal cosines are put in the
 order of the vocabulary. The same functions serve every kind of vector, so that a comparison changes one thing.
+Cosine looks at directions only: it survives a rotation and a common factor, not an arbitrary change of axes.
 
-Sources: section 1.14 of the course; analogies by vector arithmetic are Mikolov, Yih and Zweig 2013; that leaving
-out a, b and c does part of the work is shown by Linzen 2016 (arXiv:1606.07736).
+Sources: sections 1.5 and 1.14 of the course; analogies by vector arithmetic are Mikolov, Yih and Zweig 2013; that
+leaving out a, b and c does part of the work is shown by Linzen 2016 (arXiv:1606.07736).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from onesentence.numerics import FloatArray, as_floats
 
@@ -68,8 +69,38 @@ def nearest(
     return _ranked(units @ units[at], words, {word}, _checked_k(k, len(words)))
 
 
+def nearest_rows(vectors: ArrayLike, k: int) -> NDArray[np.intp]:
+    """The k rows nearest to every row, itself left out; `nearest` for all words at once, without their names.
+
+    Args:
+        vectors: (V, d), finite, no row all 0.
+        k: how many, 1 <= k < V.
+
+    Returns:
+        Row numbers, (V, k), the nearest first; equal cosines in the order of the rows.
+
+    Raises:
+        TypeError: `vectors` does not hold real numbers, `k` is no integer.
+        ValueError: as `cosines`; `k` is out of range.
+
+    Example:
+        >>> nearest_rows([[1, 0], [0, 1], [1, 1], [2, 1]], 1).ravel().tolist()
+        [3, 2, 3, 2]
+    """
+    scores = cosines(vectors)
+    _checked_k(k, len(scores))
+    np.fill_diagonal(scores, -np.inf)
+    order: NDArray[np.intp] = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    return order
+
+
 def same_class_share(
-    vectors: ArrayLike, vocabulary: Sequence[str], classes: Mapping[str, Iterable[str]], k: int
+    vectors: ArrayLike,
+    vocabulary: Sequence[str],
+    classes: Mapping[str, Iterable[str]],
+    k: int,
+    *,
+    unscored: Iterable[str] = (),
 ) -> float:
     """Of the k nearest words of each classified word, the share that is of its own class.
 
@@ -81,13 +112,15 @@ def same_class_share(
         vocabulary: V words.
         classes: name of a class to its words, no word in two classes; words beyond the vocabulary are passed over.
         k: neighbours per word, at least 1 and fewer than there are classified words.
+        unscored: names of classes whose words may be neighbours and are not asked for theirs.
 
     Returns:
         A number from 0 to 1. Random vectors give about the share of pairs that are of one class.
 
     Raises:
         TypeError: `vectors` does not hold real numbers, `k` is no integer.
-        ValueError: as `cosines`; a word in two classes, no classified word, `k` out of range.
+        ValueError: as `cosines`; a word in two classes, no word left to ask, `unscored` names no class, `k` out of
+            range.
 
     Example:
         >>> words, table = ["茶", "水", "书", "报"], [[1, 0], [2, 0.1], [0, 3], [0.1, 1]]
@@ -96,21 +129,22 @@ def same_class_share(
         >>> round(same_class_share(table, words, {"喝": ["茶", "书"], "读": ["水", "报"]}, k=3), 6)
         0.333333
     """
-    units, words = _units(vectors), _checked_vocabulary(vectors, vocabulary)
+    table, words = as_floats("vectors", vectors), _checked_vocabulary(vectors, vocabulary)
     class_of: dict[str, str] = {}
     for name, members in classes.items():
         for word in members:
             if class_of.setdefault(word, name) != name:
                 raise ValueError(f"classes: {word!r} is in {class_of[word]!r} and in {name!r}")
+    left_out = set(unscored)
+    if not left_out <= set(classes):
+        raise ValueError(f"unscored: {sorted(left_out - set(classes))} are no names of classes")
     kept = [i for i, word in enumerate(words) if word in class_of]
-    if not kept:
-        raise ValueError("classes: no word of the vocabulary belongs to a class")
-    _checked_k(k, len(kept))
     names = np.array([class_of[words[i]] for i in kept])
-    scores = units[kept] @ units[kept].T
-    np.fill_diagonal(scores, -np.inf)
-    closest = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-    return float((names[closest] == names[:, None]).mean())
+    asked = ~np.isin(names, list(left_out))
+    if not asked.any():
+        raise ValueError("classes: no word of the vocabulary belongs to a class that is scored")
+    closest = nearest_rows(table[kept], k)
+    return float((names[closest] == names[:, None])[asked].mean())
 
 
 def analogy(
@@ -120,8 +154,9 @@ def analogy(
     k: int = 1,
     *,
     leave_out: bool = True,
+    unit: bool = True,
 ) -> tuple[tuple[str, float], ...]:
-    """Answer "a is to b as c is to ...?" with the words nearest to b - a + c, each vector at length 1.
+    """Answer "a is to b as c is to ...?" with the words nearest to b - a + c.
 
     Args:
         vectors: (V, d), finite, no row all 0.
@@ -129,6 +164,8 @@ def analogy(
         question: a, b, c.
         k: how many answers.
         leave_out: whether a, b and c are not allowed as answers, which is the custom.
+        unit: whether a, b and c are added at length 1, which is the custom, or at their own lengths, which gives
+            the longest of them more say.
 
     Returns:
         Words and cosines, the nearest first.
@@ -143,7 +180,8 @@ def analogy(
         ['后']
     """
     units, words = _units(vectors), _checked_vocabulary(vectors, vocabulary)
-    a, b, c = (units[_index(words, word)] for word in question)
+    added = units if unit else as_floats("vectors", vectors)
+    a, b, c = (added[_index(words, word)] for word in question)
     target = b - a + c
     length = np.linalg.norm(target)
     if length < 1e-12:

@@ -156,45 +156,6 @@ def key_story(colour: str, fillers: Sequence[Sentence]) -> Sentence:
     return (*_QUESTION, colour, "box", ".", *middle, *_QUESTION)
 
 
-def vocabulary_of(sentences: Iterable[Sequence[str]], specials: Sequence[str]) -> tuple[str, ...]:
-    """Return the special tokens and then every token of the sentences once, sorted.
-
-    Raises:
-        ValueError: if a special token occurs in a sentence.
-
-    Example:
-        >>> vocabulary_of([("b", "a"), ("a",)], ["BOS", "EOS"])
-        ('BOS', 'EOS', 'a', 'b')
-    """
-    words = {word for sentence in sentences for word in sentence}
-    if clash := words & set(specials):
-        raise ValueError(f"specials: {sorted(clash)} occur in the sentences")
-    return (*specials, *sorted(words))
-
-
-def encode(tokens: Sequence[str], vocabulary: Sequence[str], *, unknown: str | None = None) -> list[int]:
-    """Return the ids of tokens: their places in the vocabulary.
-
-    Args:
-        tokens: the tokens, or a text, read by character.
-        vocabulary: the tokens that have an id.
-        unknown: token whose id others get; None refuses them.
-
-    Raises:
-        ValueError: for a token that has no id.
-
-    Example:
-        >>> encode(["a", "b"], ["BOS", "a", "b"])
-        [1, 2]
-    """
-    place = {token: i for i, token in enumerate(vocabulary)}
-    other = None if unknown is None else place[unknown]
-    ids = [place.get(token, other) for token in tokens]
-    if None in ids:
-        raise ValueError(f"tokens: {tokens[ids.index(None)]!r} is not in the vocabulary")
-    return [i for i in ids if i is not None]
-
-
 def _pick(weights: Mapping[str, float], u: float) -> str:
     """Return the word in whose share of the total weight u, in [0, 1), falls."""
     left = u * sum(weights.values())

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from onesentence.embed.pairs import skip_gram_arrays
-from onesentence.embed.training import (
+from onesentence.embed.word2vec import cbow_softmax_loss, negative_sampling_loss, softmax_loss
+from onesentence.embed.word2vec_train import (
     TrainConfig,
     Vectors,
     accuracy,
@@ -12,7 +13,6 @@ from onesentence.embed.training import (
     initial_vectors,
     train,
 )
-from onesentence.embed.word2vec import cbow_softmax_loss, negative_sampling_loss, softmax_loss
 from onesentence.numerics import numerical_gradient
 
 

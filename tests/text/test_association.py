@@ -2,8 +2,8 @@
 
 import pytest
 
+from onesentence.text.association import strongest_pairs
 from onesentence.text.cooccurrence import Window, count_pairs, pmi
-from onesentence.text.pairs import strongest_pairs
 
 
 def test_strongest_pairs_names_each_pair_once_and_leaves_out_what_never_met():

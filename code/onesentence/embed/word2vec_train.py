@@ -1,10 +1,10 @@
 """Training the two tables of word2vec on minibatches, in NumPy.
 
 One form serves both: an example has input words (one for skip-gram, a window for CBOW, see `pairs`) and one
-output word; the hidden vector is the mean of the input words' rows. The updates are those of AdaGrad (Duchi et
-al. 2011): each entry's step is divided by the root of its summed squared gradients. Mikolov et al. 2013 use
-plain SGD with a falling rate. Symbols: `B` examples of a batch, `C` input words, `K` noise words, `V` words, `d`
-coordinates. The losses of one example are written out in `word2vec`; here they are batched, equal by test.
+output word; the hidden vector is the mean of the input words' rows. The updates are those of AdaGrad (see
+`optim`). Mikolov et al. 2013 use plain SGD with a falling rate. Symbols: `B` examples of a batch, `C` input
+words, `K` noise words, `V` words, `d` coordinates. The losses of one example are written out in `word2vec`; here
+they are batched, equal by test.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from onesentence.embed.optim import AdaGrad
 from onesentence.embed.sampling import NoiseSampler, noise_distribution
 from onesentence.embed.word2vec import sigmoid, softplus
 from onesentence.numerics import FloatArray, log_softmax, softmax
@@ -137,7 +138,8 @@ def train(
     words, targets = _checked(inputs, outputs, start, config, rng)
     size = len(start.centre)
     now = Vectors(start.centre.copy(), start.context.copy())
-    squares = np.full((2, *start.centre.shape), 1e-8)
+    tables = {"centre": now.centre, "context": now.context}
+    optimiser = AdaGrad(rate=config.rate)
     sampler = NoiseSampler(noise_distribution(np.bincount(targets, minlength=size), config.noise_power))
     if watch:
         watch(now)
@@ -145,11 +147,9 @@ def train(
         negatives = None
         if config.objective == "sampling":
             negatives = sampler.draw((len(rows), config.negatives), rng)
-        loss, *gradients = batch_loss(now, words[rows], targets[rows], negatives)
+        loss, centre, context = batch_loss(now, words[rows], targets[rows], negatives)
         now.losses.append(loss)
-        for table, gradient, square in zip((now.centre, now.context), gradients, squares, strict=True):
-            square += gradient**2
-            table -= config.rate * gradient / np.sqrt(square)
+        optimiser.step(tables, {"centre": centre, "context": context})
         if watch:
             watch(now)
     return now
