@@ -18,9 +18,9 @@ from math import inf, isfinite
 
 import numpy as np
 
-from onesentence.embed.fitting import fit
 from onesentence.embed.optim import Adam
 from onesentence.embed.window import WindowLM
+from onesentence.embed.window_train import fit
 from onesentence.evidence.records import Record, memoised, versions_of
 from onesentence.text.interpolation import Interpolated, fit_weights
 from onesentence.text.kneser_ney import KneserNey, estimate_discount
