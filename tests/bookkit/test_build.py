@@ -219,11 +219,11 @@ def test_killed_build_is_not_continued(book) -> None:
 
 
 def test_threads_of_kernels_are_the_cores_shared_between_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    from bookkit import execute
+    from bookkit import pool
 
-    monkeypatch.setattr(execute, "_cores", lambda: 8)
-    for name in execute.THREAD_VARIABLES:
+    monkeypatch.setattr(pool, "cores", lambda: 8)
+    for name in pool.THREAD_VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    with execute._threads_per_page(2):
+    with pool.threads_per_page(2):
         assert os.environ["OMP_NUM_THREADS"] == "4"
     assert "OMP_NUM_THREADS" not in os.environ
