@@ -1,6 +1,7 @@
 """Chinese typography of the built pages.
 
-A line break inside a Chinese paragraph of the source would become a gap on the page: it is taken out. Emphasis
+A line break inside a Chinese paragraph of the source would become a gap on the page: it is taken out. A closing mark
+behind a formula or a piece of code stays on its line: browsers see a box there, and may break after it. Emphasis
 marks that Markdown did not recognise (they touch Chinese punctuation) are reported.
 """
 
@@ -15,6 +16,8 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
 LOGGER = logging.getLogger(__name__)
+CLOSING = re.compile(r"[，。；：、？！）」』”’》〉】]+")
+LONGEST = 24  # characters of a formula's or a code's source
 WIDE = re.compile(r"[\u2014\u2018-\u201d\u2026\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")
 
 
@@ -33,6 +36,25 @@ class JoinChineseLines(SphinxTransform):
             joined = joined[len(before) : len(joined) - len(after)]
             if joined != text:
                 text.parent.replace(text, nodes.Text(joined))
+
+
+class KeepClosingMarks(SphinxTransform):
+    """Puts a formula or code and the closing mark behind it into one piece that is not broken."""
+
+    default_priority = 870
+
+    def apply(self, **kwargs: object) -> None:
+        """Join each short box with its mark; a longer one must be free to break inside."""
+        for box in list(self.document.findall(lambda n: isinstance(n, nodes.math | nodes.literal))):
+            parent, position = box.parent, box.parent.index(box)
+            after: Any = parent[position + 1] if position + 1 < len(parent) else None
+            marks = CLOSING.match(after.astext()) if type(after) is nodes.Text else None
+            if marks is None or len(box.astext()) > LONGEST or not isinstance(parent, nodes.TextElement):
+                continue
+            kept = nodes.inline("", "", classes=["kept"])
+            parent.replace(after, nodes.Text(after[marks.end() :]))
+            parent.replace(box, kept)
+            kept += [box, nodes.Text(marks.group())]
 
 
 def _join(text: str) -> str:
@@ -82,4 +104,5 @@ def _ancestors(node: nodes.Node) -> list[nodes.Node]:
 def setup(app: Sphinx) -> None:
     """Register the transform and the check."""
     app.add_transform(JoinChineseLines)
+    app.add_transform(KeepClosingMarks)
     app.connect("doctree-read", _report_marks)

@@ -128,6 +128,14 @@ def test_hard_wrapped_chinese_has_no_gap(built) -> None:
     assert "第一行以中文结尾，第二行接着写；加粗，再一行。公式" in text
 
 
+def test_closing_mark_stays_with_its_formula_and_long_code_stays_free(built) -> None:
+    article = soup(built, "index").select_one("article")
+    (kept,) = article.select(".kept")
+    assert kept.select_one(".katex") is not None
+    assert kept.get_text().endswith("。")
+    assert not [code for code in article.select("code") if code.find_parent(class_="kept")]
+
+
 def test_glue_prints_the_value(built) -> None:
     assert re.search(r"最大的权重是\s*0\.881", soup(built, "beta").get_text())
 
