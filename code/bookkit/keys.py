@@ -21,6 +21,8 @@ from bookkit import faults, sources
 from onesentence.evidence import closure
 
 LOGGER = logging.getLogger(__name__)
+MEMORY = "modules.json"
+"""File beside the doctrees: what was read of modules, so that a build parses only those that changed."""
 
 
 def page_imports(text: str) -> set[str]:
@@ -69,11 +71,12 @@ def site_key(root: Path) -> str:
         path for kind in ("css", "js") for path in (root / "assets" / kind).glob("*") if path.is_file()
     )
     styles += sorted(Path(__file__).parent.glob("templates/*"))
-    names = {name for file in files for name in closure.imported_names(ast.parse(file.read_bytes()))}
+    names = {name for file in files for name in closure.module_imports(file)}
     return closure.files_key((file.name, file) for file in [*files, *styles]) + closure.code_key(names)
 
 
 def _set_site_key(app: Sphinx, config: Config) -> None:
+    closure.read_memory(Path(app.doctreedir, MEMORY))
     config.bookkit_site_key = site_key(Path(app.srcdir))
     # sphinx_external_toc lists every file of the tree that is no page, in `_build` too, so that the list would
     # differ from build to build and make Sphinx read everything again; only what lies in the book matters, and
@@ -135,6 +138,10 @@ def _check_listed(
     return []
 
 
+def _keep_memory(app: Sphinx, exception: Exception | None) -> None:
+    closure.write_memory(Path(app.doctreedir, MEMORY))
+
+
 def _insert(app: Sphinx, docname: str, source: list[str]) -> None:
     """Hand Sphinx the text that was executed, with its key."""
     text, marked = app.bookkit_texts.get(docname, (source[0], None))  # type: ignore[attr-defined]
@@ -152,3 +159,4 @@ def setup(app: Sphinx) -> None:
     app.connect("env-get-outdated", _check_listed, priority=100)
     app.connect("env-get-outdated", _outdated)
     app.connect("source-read", _insert)
+    app.connect("build-finished", _keep_memory)

@@ -28,6 +28,7 @@ SPHINX_SEARCH = re.compile(
     r'<script src="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"></script>\s*'
 )
 
+_OWN_STAMP = Path(__file__).stat().st_mtime_ns  # how pages are read may have changed
 HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 VOID = {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 BLOCK = re.compile(
@@ -161,17 +162,39 @@ def page_sections(html: str) -> list[list[str]]:
     return [section.entry() for section in parser.sections]
 
 
-def book_index(env: BuildEnvironment, outdir: Path) -> list[list[Any]]:
-    """Return the index: for each page in the order of the book its address and its sections."""
-    addresses = (f"{docname}.html" for docname in env.collect_relations())
-    return [[address, page_sections((outdir / address).read_text(encoding="utf-8"))] for address in addresses]
+def book_index(env: BuildEnvironment, outdir: Path, memory: Path) -> list[list[Any]]:
+    """Return the index: for each page in the order of the book its address and its sections.
+
+    Args:
+        env: knows the order of the pages.
+        outdir: where the pages were written.
+        memory: file in which the sections of pages are kept, so that a page is read once after it was written.
+    """
+    try:
+        kept = json.loads(memory.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        kept = {}
+    found = {}
+    for docname in env.collect_relations():
+        page = outdir / f"{docname}.html"
+        stamp = [page.stat().st_mtime_ns, page.stat().st_size, _OWN_STAMP]
+        before = kept.get(docname)
+        same = isinstance(before, list) and len(before) == 2 and before[0] == stamp
+        found[docname] = before if same else [stamp, page_sections(page.read_text(encoding="utf-8"))]
+    draft = memory.with_suffix(".part")
+    draft.write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
+    os.replace(draft, memory)
+    return [[f"{docname}.html", sections] for docname, (_, sections) in found.items()]
 
 
 def _pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Write the index, all pages being written, and yield the page that searches it."""
     if app.builder.name != "html":
         return
-    data = json.dumps(book_index(app.env, Path(app.outdir)), ensure_ascii=False, separators=(",", ":"))
+    memory = Path(app.doctreedir, "search.json")
+    data = json.dumps(
+        book_index(app.env, Path(app.outdir), memory), ensure_ascii=False, separators=(",", ":")
+    )
     target = Path(app.outdir, INDEX)
     target.parent.mkdir(exist_ok=True)
     draft = target.with_suffix(".part")

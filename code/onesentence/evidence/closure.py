@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
 import os
 import platform
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -104,7 +106,7 @@ def closure(names: Iterable[str], roots: tuple[Path, ...] | None = None) -> dict
         found[name] = file
         package = name if file.name == "__init__.py" else name.rpartition(".")[0]
         try:
-            others = list(imported_names(_tree(file), package))
+            others = module_imports(file, package)
         except ClosureError as error:
             raise ClosureError(f"{_shown(file)}: {error}") from None
         todo += [other for other in others if other not in found and _is_ours(other, roots)]
@@ -120,10 +122,6 @@ def _stamp(file: Path) -> tuple[int, int]:
     return state.st_mtime_ns, state.st_size
 
 
-def _tree(file: Path) -> ast.Module:
-    return _parsed(file, _stamp(file))
-
-
 def _shown(file: Path) -> str:
     """Return a file's path from the folder that its package lies in."""
     parents = [root for root in file.parents if (root / "__init__.py").is_file()]
@@ -136,6 +134,68 @@ def _parsed(file: Path, stamp: tuple[int, int]) -> ast.Module:
         return ast.parse(file.read_bytes())
     except SyntaxError as error:
         raise ClosureError(f"line {error.lineno}: not valid Python ({error.msg})") from None
+
+
+_known: dict[str, list[str]] = {}
+_remembered: dict[str, list[str]] = {}
+"""What was read of modules, now and by an earlier process: by kind, file, time and size, so that an edited file is
+read again."""
+
+
+def read_memory(file: Path) -> None:
+    """Take over what an earlier process has read of modules; nothing where the file is not there or damaged."""
+    with suppress(OSError, ValueError, AttributeError):
+        kept = json.loads(file.read_text(encoding="utf-8"))
+        _remembered.update({key: value for key, value in kept.items() if isinstance(value, list)})
+
+
+def write_memory(file: Path) -> None:
+    """Leave what this process has asked of modules to a later one."""
+    draft = file.with_suffix(".part")
+    draft.write_text(json.dumps(_known), encoding="utf-8")
+    os.replace(draft, file)
+
+
+def module_imports(file: Path, package: str = "") -> list[str]:
+    """Return the dotted names that a module imports; what was read once is not read again while the file stays.
+
+    Args:
+        file: the module.
+        package: dotted name of the package that its relative imports start from.
+
+    Raises:
+        ClosureError: if it is not valid Python, or imports by a name that is computed.
+    """
+    stamp = _stamp(file)
+    key = f"imports {package} {file} {stamp}"
+    if key not in _known:
+        found = _remembered.get(key)
+        if found is None:
+            found = list(dict.fromkeys(imported_names(_parsed(file, stamp), package)))
+        _known[key] = found
+    return _known[key]
+
+
+def _declared(file: Path, stamp: tuple[int, int]) -> list[str]:
+    """Return what a module declares in `DATA_FILES`, wherever in it."""
+    key = f"data {file} {stamp}"
+    if (found := _known.get(key, _remembered.get(key))) is not None:
+        return _known.setdefault(key, found)
+    declared: list[str] = []
+    for node in ast.walk(_parsed(file, stamp)) if b"DATA_FILES" in file.read_bytes() else ():
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        value = getattr(node, "value", None)
+        if not (isinstance(target, ast.Name) and target.id == "DATA_FILES" and value is not None):
+            continue
+        try:
+            items = ast.literal_eval(value)
+        except ValueError:
+            items = None
+        if not isinstance(items, tuple) or not all(isinstance(item, str) for item in items):
+            raise ClosureError(f"{_shown(file)}: DATA_FILES must be a tuple of text literals")
+        declared += items
+    _known[key] = declared
+    return declared
 
 
 @cache
@@ -163,22 +223,11 @@ def data_files(modules: Iterable[Path]) -> list[Path]:
     """
     files = set()
     for module in modules:
-        for node in ast.walk(_tree(module)):
-            target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
-            value = getattr(node, "value", None)
-            if not (isinstance(target, ast.Name) and target.id == "DATA_FILES" and value is not None):
-                continue
-            try:
-                declared = ast.literal_eval(value)
-            except ValueError:
-                declared = None
-            if not isinstance(declared, tuple) or not all(isinstance(item, str) for item in declared):
-                raise ClosureError(f"{_shown(module)}: DATA_FILES must be a tuple of text literals")
-            for item in declared:
-                file = (module.parent / item).resolve()
-                if not file.is_file():
-                    raise ClosureError(f"{_shown(module)}: DATA_FILES names {item}, which does not exist")
-                files.add(file)
+        for item in _declared(module, _stamp(module)):
+            file = (module.parent / item).resolve()
+            if not file.is_file():
+                raise ClosureError(f"{_shown(module)}: DATA_FILES names {item}, which does not exist")
+            files.add(file)
     return sorted(files)
 
 
