@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 _ENGLISH = re.compile(r"(?P<first>.+?) (?:misses|miss) (?P<second>.+?)\.?$")
 _FRENCH = re.compile(r"(?P<first>.+?) (?:manque|manquent) à (?P<second>.+?)\.?$")
-_FRENCH_PRONOUN = re.compile(r"(?P<first>.+?) (?P<second>me|te|lui|nous|vous|leur) (?:manque|manquent)\.?$")
+_FRENCH_PRONOUN = re.compile(r"(?P<first>.+?) (?P<second>me|lui|nous|vous|leur) (?:manque|manquent)\.?$")
 
 
 class Missing(NamedTuple):
