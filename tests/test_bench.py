@@ -55,9 +55,9 @@ def test_read_log_refuses_what_it_cannot_read() -> None:
 
 def test_the_line_it_reads_is_the_one_that_bookkit_prints() -> None:
     export = (ROOT / "code" / "bookkit" / "export.py").read_text(encoding="utf-8")
-    execute = (ROOT / "code" / "bookkit" / "execute.py").read_text(encoding="utf-8")
+    pool = (ROOT / "code" / "bookkit" / "pool.py").read_text(encoding="utf-8")
     assert "pages in {execute:.1f} s, read and wrote in {total - execute:.1f} s" in export
-    assert "executed [{self.done}/{self.total}] {docname}  {seconds:.1f} s" in execute
+    assert "executed [{self.done}/{self.total}] {docname}  {seconds:.1f} s" in pool
 
 
 def test_overhead_is_core_seconds_over_page_seconds() -> None:

@@ -195,7 +195,7 @@ def test_what_changes_while_a_page_runs_is_not_kept(coded) -> None:
         status, output = during(coded, lambda: module.write_text(code + "\nLATE = 1\n", encoding="utf-8"))
         assert status == 1
         assert "book/alpha.md:1: ERROR: code or data that the page uses changed while it ran" in output
-        assert coded.executed() == {"alpha"}, "nothing was kept"
+        assert "alpha" in coded.executed(), "nothing was kept"
 
         coded.edit("alpha", "print(1)", "print(2)")
         bad = page.read_text(encoding="utf-8").replace("print(2)", "print(object())")
