@@ -1,6 +1,6 @@
 """Build the book, serve it on this machine and build again whenever a file is saved: `make live`, `make serve`.
 
-One save makes one build, of plain `jupyter-book build .`, and the pages in the browser load again when it has
+One save makes one build, as `jupyter-book build .` makes it, and the pages in the browser load again when it has
 ended. Where it fails, the reason stands on the page, over what could be built, until a later save mends it. What counts
 as a save is a changed content: an editor's backup files and a touched file build nothing.
 """
@@ -36,6 +36,8 @@ from starlette.responses import FileResponse, HTMLResponse, Response, StreamingR
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
+
+from live_build import MARK
 
 FOLDERS = ("book", "code", "assets")
 EVENTS = "/_live"
@@ -187,26 +189,49 @@ def fingerprint(root: Path) -> dict[str, str]:
     return prints
 
 
-async def build(root: Path) -> tuple[int, str]:
-    """Build the book; print which pages run; return the exit status and the output."""
-    command = [str(Path(sys.executable).with_name("jupyter-book")), "build", "--quiet", "."]
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(
-        *command, cwd=root, stdout=pipe, stderr=asyncio.subprocess.STDOUT, limit=1 << 24
-    )
-    assert process.stdout is not None
-    output = ""
-    try:
-        async for line in process.stdout:
+class Builder:
+    """Builds the book in processes forked from one that has the libraries loaded (`live_build`)."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.server: asyncio.subprocess.Process | None = None
+
+    async def build(self) -> tuple[int, str]:
+        """Build the book; print which pages run; return the exit status and the output."""
+        if self.server is None or self.server.returncode is not None:
+            pipe = asyncio.subprocess.PIPE
+            self.server = await asyncio.create_subprocess_exec(
+                *(sys.executable, str(Path(__file__).with_name("live_build.py"))),
+                cwd=self.root,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=asyncio.subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C reaches it through `end` alone
+                limit=1 << 24,
+            )
+        assert self.server.stdin is not None
+        assert self.server.stdout is not None
+        self.server.stdin.write(b"\n")
+        output = ""
+        async for line in self.server.stdout:
             text = line.decode("utf-8", "replace")
-            output += text
+            before, mark, status = text.partition(MARK)
+            output += before
+            if mark:
+                return int(status), output
             if text.startswith("executed ["):
                 print(f"live: {text}", end="", flush=True)
-        return await process.wait(), output
-    finally:
-        if process.returncode is None:
-            process.terminate()
-            await process.wait()
+        return await self.server.wait() or 1, output
+
+    async def end(self) -> None:
+        """End a build that runs, with its kernels, and the process that it was forked from."""
+        if self.server is not None and self.server.returncode is None:
+            os.killpg(self.server.pid, signal.SIGINT)
+            try:
+                await asyncio.wait_for(self.server.wait(), 10)
+            except TimeoutError:
+                os.killpg(self.server.pid, signal.SIGKILL)
+                await self.server.wait()
 
 
 class Watch:
@@ -272,13 +297,14 @@ async def keep_building(root: Path, state: State, once_only: bool, built: Callab
     """
     start, number = time.time_ns(), 0
     prints: dict[str, str] = {}
+    builder = Builder(root)
 
     async def once() -> None:
         nonlocal prints, number
         prints = await asyncio.to_thread(fingerprint, root)
         await state.set(building=True)
         began = time.perf_counter()
-        status, output = await build(root)
+        status, output = await builder.build()
         seconds, number = time.perf_counter() - began, number + 1
         failure = failure_text(output) if status else None
         if status < 0:
@@ -288,16 +314,20 @@ async def keep_building(root: Path, state: State, once_only: bool, built: Callab
         print(f"live: {failure or f'built in {seconds:.1f} s{pages}'}", flush=True)
         await state.set(building=False, failure=failure, version=f"{start}-{number}")
 
-    await once()
-    built()
-    if once_only:
-        await asyncio.Event().wait()
-    async with Watch(root) as watch:
-        while True:
-            changed = await watch.changes(prints)
-            more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
-            print(f"live: saved {', '.join(changed[:3])}{more}", flush=True)
-            await once()
+    try:
+        await once()
+        built()
+        if once_only:
+            await builder.end()
+            await asyncio.Event().wait()
+        async with Watch(root) as watch:
+            while True:
+                changed = await watch.changes(prints)
+                more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+                print(f"live: saved {', '.join(changed[:3])}{more}", flush=True)
+                await once()
+    finally:
+        await builder.end()
 
 
 class Site(StaticFiles):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ HEADER = {
 _FRONT = re.compile(r"\A---\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 DISPLAY_NAME = re.compile(r"^(\s+display_name: Python 3)(?: \(ipykernel\))?[ \t]*$", re.MULTILINE)
 """The line that carries the page's key in memory; written otherwise, the key would have no place."""
+_MANAGER = TransformerManager()  # type: ignore[no-untyped-call]
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})\s*(\{?[\w-]*\}?)")
 
 
@@ -174,6 +176,7 @@ def _cell(body: list[str], line: int) -> Cell:
     return Cell(line + skip, "\n".join(body[skip:]), tuple(tags if isinstance(tags, list) else [tags]))
 
 
+@cache
 def python_of(source: str) -> str:
     r"""Return a cell's code as plain Python: what IPython adds is turned into calls, a timed or captured cell opened.
 
@@ -183,7 +186,7 @@ def python_of(source: str) -> str:
     """
     body = re.sub(r"\A(?:%%(?:time|timeit|capture|prun)\b.*\n)+", "", source)
     body = re.sub(r"^(\s*)%(?:time|timeit|prun)\s+", r"\1", body, flags=re.MULTILINE)
-    transformed: str = TransformerManager().transform_cell(body)  # type: ignore[no-untyped-call]
+    transformed: str = _MANAGER.transform_cell(body)
     return transformed
 
 

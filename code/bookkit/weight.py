@@ -11,6 +11,7 @@ it is changed, has another name, as its licence asks.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import posixpath
 import re
@@ -188,11 +189,24 @@ def _join(app: Sphinx, styles: list[str], scripts: list[str]) -> None:
     for name, data in (
         (STYLE, style.encode()),
         (SCRIPT, ";\n".join(code).encode()),
-        (FONT, icon_font(static / THEME_FONT, points)),
+        (FONT, _kept_icon_font(Path(app.doctreedir), static / THEME_FONT, points)),
     ):
         draft = static / f"{name}.part"
         draft.write_bytes(data)
         os.replace(draft, static / name)
+
+
+def _kept_icon_font(memory: Path, source: Path, points: set[int]) -> bytes:
+    """Return the icon font, from an earlier build where nothing that it is made of has changed."""
+    parts = (source.read_bytes(), Path(__file__).read_bytes(), repr(sorted(points)).encode())
+    file = memory / f"icons-{hashlib.sha256(b''.join(parts)).hexdigest()[:16]}.woff"
+    if not file.is_file():
+        for old in memory.glob("icons-*"):
+            old.unlink()
+        draft = file.with_suffix(".part")
+        draft.write_bytes(icon_font(source, points))
+        os.replace(draft, file)
+    return file.read_bytes()
 
 
 def _drop(app: Sphinx, exception: Exception | None) -> None:
