@@ -70,3 +70,18 @@ def test_noise_sampler_never_draws_beyond_the_last_possible_word():
 def test_sampling_refuses_bad_input(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_sampler_of_many_single_precision_probabilities_reaches_every_word():
+    size = 200_003
+    sampler = NoiseSampler(np.full(size, 1 / size, dtype=np.float32))
+    drawn = sampler.draw(400_000, np.random.default_rng(0))
+    last = (drawn >= size - 1000).mean()
+    assert last == pytest.approx(1000 / size, rel=0.2)
+
+
+@pytest.mark.parametrize("counts", [[1e308, 1.0], [1e-200, 1e-200]])
+def test_noise_distribution_survives_the_ends_of_the_range(counts):
+    share = noise_distribution(counts, 2)
+    assert share.sum() == pytest.approx(1)
+    assert share[0] >= share[1]

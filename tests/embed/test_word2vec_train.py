@@ -132,3 +132,26 @@ def test_train_refuses_other_widths_and_seeds():
         train([[0]], [1], make(), TrainConfig(width=3), 0)
     with pytest.raises(ValueError, match="size must be at least 2"):
         make(1)
+
+
+def test_batch_loss_and_accuracy_refuse_ids_outside_the_tables():
+    tables = Vectors(np.eye(3), np.eye(3))
+    for inputs, outputs in (([[3]], [0]), ([[0]], [-1]), ([[0]], [3]), ([[-2]], [0])):
+        with pytest.raises(ValueError, match="IDs below 3"):
+            batch_loss(tables, np.array(inputs), np.array(outputs))
+        with pytest.raises(ValueError, match="IDs below 3"):
+            accuracy(tables, np.array(inputs), np.array(outputs))
+    with pytest.raises(ValueError, match="negatives must be IDs below 3, got 3 to 3"):
+        batch_loss(tables, np.array([[0]]), np.array([1]), np.array([[3]]))
+    with pytest.raises(ValueError, match=r"must fit, got \(0, 1\) and \(0,\)"):
+        accuracy(tables, np.zeros((0, 1), int), np.zeros(0, int))
+
+
+def test_train_says_when_the_loss_grows_without_bound():
+    rng = np.random.default_rng(0)
+    config = TrainConfig(width=4, objective="softmax", updates=50, rate=1e300)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"rate: 1e\+300 let the loss grow"):
+        train([[0], [1]], [1, 0], initial_vectors(2, 4, rng), config, rng)
+    start = Vectors(np.full((2, 4), np.nan), np.zeros((2, 4)))
+    with pytest.raises(ValueError, match="start must hold finite tables"):
+        train([[0], [1]], [1, 0], start, TrainConfig(width=4), rng)

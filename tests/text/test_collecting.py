@@ -40,3 +40,6 @@ def test_arguments_outside_their_range_are_refused() -> None:
         collect_failures(np.array([True, False]), 2)
     with pytest.raises(ValueError, match="got 4 of 3"):
         wilson_interval(4, 3)
+    for z in (-1.0, float("nan")):
+        with pytest.raises(ValueError, match="z must be a finite number of at least 0"):
+            wilson_interval(1, 3, z)

@@ -319,3 +319,10 @@ def test_models_refuse(ask, error, message):
 def test_add_alpha_refuses_negative_or_infinite_pseudo_counts(alpha):
     with pytest.raises(ValueError, match="alpha: expected a finite pseudo-count of at least 0"):
         AddAlpha(NgramCounts.of(GAVE, 2), alpha)
+
+
+@pytest.mark.parametrize("gram", [(0, 99), (-1, 3), (3, 0)])
+def test_numbers_outside_the_vocabulary_or_never_predicted_are_refused(gram):
+    vocabulary = Vocabulary.from_words(["a", "b"], specials=["BOS", "EOS"])
+    with pytest.raises(ValueError, match="expected numbers of the vocabulary, the last predictable"):
+        NgramCounts(vocabulary, 2, {gram: 1})

@@ -104,6 +104,7 @@ def noise_distribution(counts: ArrayLike, power: float = 0.75) -> FloatArray:
         raise ValueError("counts must be a vector with a positive entry and none below 0")
     if not (isfinite(power) and power >= 0):
         raise ValueError(f"power must be finite and at least 0, got {power}")
+    n = n.astype(np.float64) / n.max()  # neither the power nor the sum can overflow
     weights = np.where(n > 0, n, 1.0) ** power * (n > 0)
     share: FloatArray = weights / weights.sum()
     return share
@@ -128,7 +129,8 @@ class NoiseSampler:
         p = as_floats("probabilities", probabilities)
         if p.ndim != 1 or not (p >= 0).all() or abs(float(p.sum()) - 1) > 1e-6:
             raise ValueError("probabilities must be a vector of non-negative numbers that sum to 1")
-        self._cumulative = np.cumsum(p)
+        running = np.cumsum(p, dtype=np.float64)
+        self._cumulative = running / running[-1]
         self._last = int(np.flatnonzero(p)[-1])
 
     def draw(self, shape: int | tuple[int, ...], rng: np.random.Generator) -> NDArray[np.intp]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from math import isfinite
+from math import inf, isfinite
 from typing import Literal
 
 import numpy as np
@@ -126,7 +126,8 @@ def train(
 
     Raises:
         TypeError: IDs that are no integers, `rng` is not a NumPy Generator.
-        ValueError: shapes that do not fit, IDs outside the tables, tables of another width.
+        ValueError: shapes that do not fit, IDs outside the tables, tables of another width or not finite, a rate at
+            which the loss grows without bound.
 
     Example:
         >>> rng = np.random.default_rng(0)
@@ -135,8 +136,15 @@ def train(
         >>> done.losses[-1] < done.losses[0] / 4
         True
     """
-    words, targets = _checked(inputs, outputs, start, config, rng)
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng must be a numpy Generator, got {type(rng).__name__}")
+    shape = (len(start.centre), config.width)
+    if start.centre.shape != shape or start.context.shape != shape:
+        raise ValueError(f"start must hold tables of width {config.width}, got {start.centre.shape}")
+    if not (np.isfinite(start.centre).all() and np.isfinite(start.context).all()):
+        raise ValueError("start must hold finite tables")
     size = len(start.centre)
+    words, targets = _checked(inputs, outputs, size)
     now = Vectors(start.centre.copy(), start.context.copy())
     tables = {"centre": now.centre, "context": now.context}
     optimiser = AdaGrad(rate=config.rate)
@@ -147,7 +155,14 @@ def train(
         negatives = None
         if config.objective == "sampling":
             negatives = sampler.draw((len(rows), config.negatives), rng)
-        loss, centre, context = batch_loss(now, words[rows], targets[rows], negatives)
+        try:
+            loss, centre, context = _batch_loss(now, words[rows], targets[rows], negatives)
+        except ValueError:  # softmax of scores that are not finite: the examples were checked above
+            loss = inf
+        if not isfinite(loss):
+            raise ValueError(
+                f"rate: {config.rate} let the loss grow without bound after {len(now.losses)} updates"
+            )
         now.losses.append(loss)
         optimiser.step(tables, {"centre": centre, "context": context})
         if watch:
@@ -172,11 +187,36 @@ def batch_loss(
     Returns:
         Loss in nats, gradient of the centre table, gradient of the context table.
 
+    Raises:
+        TypeError: IDs that are no integers.
+        ValueError: shapes that do not fit, IDs outside the tables.
+
     Example:
         >>> v = Vectors(np.zeros((4, 2)), np.zeros((4, 2)))
         >>> round(batch_loss(v, np.array([[0]]), np.array([1]))[0], 6)
         1.386294
     """
+    words, targets = _checked(inputs, outputs, len(vectors.centre))
+    if negatives is not None:
+        noise = np.asarray(negatives)
+        if noise.ndim != 2 or len(noise) != len(targets) or noise.dtype.kind not in "iu":
+            raise ValueError(
+                f"negatives must hold IDs, (B, K) with B = {len(targets)}, got shape {noise.shape}"
+            )
+        if noise.size and not 0 <= noise.min() <= noise.max() < len(vectors.centre):
+            raise ValueError(
+                f"negatives must be IDs below {len(vectors.centre)}, got {noise.min()} to {noise.max()}"
+            )
+    return _batch_loss(vectors, words, targets, negatives)
+
+
+def _batch_loss(
+    vectors: Vectors,
+    inputs: NDArray[np.intp],
+    outputs: NDArray[np.intp],
+    negatives: NDArray[np.intp] | None,
+) -> tuple[float, FloatArray, FloatArray]:
+    """Do what `batch_loss` says, on IDs that were checked."""
     size, context = len(vectors.centre), vectors.context
     share = _shares(inputs, size)  # (B, V): each row says how much of each word its mean holds
     hidden = share @ vectors.centre
@@ -210,12 +250,17 @@ def accuracy(vectors: Vectors, inputs: NDArray[np.intp], outputs: NDArray[np.int
     Returns:
         Between 0 and 1.
 
+    Raises:
+        TypeError: IDs that are no integers.
+        ValueError: shapes that do not fit, no example, IDs outside the tables.
+
     Example:
         >>> accuracy(Vectors(np.eye(2), np.eye(2)), np.array([[0], [1]]), np.array([0, 0]))
         0.5
     """
-    scores = _shares(inputs, len(vectors.centre)) @ vectors.centre @ vectors.context.T
-    return float((scores.argmax(axis=1) == outputs).mean())
+    words, targets = _checked(inputs, outputs, len(vectors.centre))
+    scores = _shares(words, len(vectors.centre)) @ vectors.centre @ vectors.context.T
+    return float((scores.argmax(axis=1) == targets).mean())
 
 
 def _batches(count: int, batch: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
@@ -234,19 +279,13 @@ def _shares(inputs: NDArray[np.intp], size: int) -> FloatArray:
     return shares
 
 
-def _checked(
-    inputs: ArrayLike, outputs: ArrayLike, start: Vectors, config: TrainConfig, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _checked(inputs: ArrayLike, outputs: ArrayLike, size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the IDs of examples for tables of `size` rows."""
     words, targets = np.asarray(inputs), np.asarray(outputs)
-    size, shape = len(start.centre), (len(start.centre), config.width)
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"rng must be a numpy Generator, got {type(rng).__name__}")
     if words.dtype.kind not in "iu" or targets.dtype.kind not in "iu":
         raise TypeError(f"inputs and outputs must hold integers, got {words.dtype} and {targets.dtype}")
     if words.ndim != 2 or targets.shape != words.shape[:1] or targets.size == 0:
         raise ValueError(f"inputs (N, C) and outputs (N,) must fit, got {words.shape} and {targets.shape}")
-    if start.centre.shape != shape or start.context.shape != shape:
-        raise ValueError(f"start must hold tables of width {config.width}, got {start.centre.shape}")
     if words.min() < -1 or max(words.max(), targets.max()) >= size or targets.min() < 0:
         raise ValueError(f"inputs and outputs must be IDs below {size}, and only inputs may be -1")
     if not (words >= 0).any(axis=1).all():

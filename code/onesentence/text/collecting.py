@@ -74,6 +74,8 @@ def wilson_interval(failures: int, count: int, z: float = 1.959964) -> tuple[flo
         raise ValueError(
             f"failures must lie in [0, count] and count be at least 1, got {failures} of {count}"
         )
+    if not (math.isfinite(z) and z >= 0):
+        raise ValueError(f"z must be a finite number of at least 0, got {z}")
     rate = failures / count
     middle = rate + z * z / (2 * count)
     half = z * math.sqrt(rate * (1 - rate) / count + z * z / (4 * count * count))

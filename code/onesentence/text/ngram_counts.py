@@ -57,9 +57,14 @@ class NgramCounts:
         _check_vocabulary(self.vocabulary)
         if not self.ngrams:
             raise ValueError("ngrams: expected at least one n-gram, got an empty corpus")
+        predicted = set(self.vocabulary.candidates.tolist())
         for gram, count in self.ngrams.items():
             if len(gram) != self.order:
                 raise ValueError(f"ngrams: expected {self.order} numbers in each, got {gram}")
+            if gram[-1] not in predicted or not 0 <= min(gram) <= max(gram) < len(self.vocabulary.symbols):
+                raise ValueError(
+                    f"ngrams: expected numbers of the vocabulary, the last predictable, got {gram}"
+                )
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 raise ValueError(f"ngrams: expected a count of at least 1 for {gram}, got {count!r}")
         rows: list[dict[Ids, dict[int, int]]] = [{} for _ in range(self.order)]

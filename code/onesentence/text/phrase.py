@@ -24,6 +24,7 @@ from typing import NamedTuple, Protocol
 from onesentence.text.parallel import ParallelPair
 from onesentence.text.phrase_table import Phrase, PhraseTable, count_phrases
 from onesentence.text.target_model import count_words
+from onesentence.text.vocabulary import SPECIALS
 
 BOS, EOS = "BOS", "EOS"
 """What a language model reads before the first word, and predicts after the last."""
@@ -205,6 +206,8 @@ class PhraseModel:
         words = tuple(source)
         if not words:
             raise ValueError("source: expected at least one word, got none")
+        if reserved := [word for word in words if word in SPECIALS]:
+            raise ValueError(f"source: {reserved[0]!r} is a special symbol, not a word")
         found: list[Option] = []
         for start in range(len(words)):
             for end in range(start + 1, min(start + self.table.max_length, len(words)) + 1):
