@@ -39,6 +39,7 @@ lint: env  ## formatting, style, types, spelling, pages
 	@$(BIN)/python -m bookkit.lint book
 	@found=$$($(BIN)/zizmor --offline --no-progress --quiet --persona auditor .github/workflows 2>&1) || { echo "$$found"; exit 1; }
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	@[ ! -x $(BIN)/actionlint ] || $(BIN)/actionlint
 	@echo "lint: nothing found"
 
 actionlint: env  ## the workflows with actionlint, whose package fetches a program from GitHub when it is installed

@@ -70,3 +70,12 @@ def test_arrays_equal_the_tuples(sentences, radius):
 def test_pairs_refuse_bad_input(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("arrays", [skip_gram_arrays, cbow_arrays])
+def test_arrays_refuse_what_is_no_id(arrays):
+    for sentence in ([0.5, 1.7], [True, False], "12"):
+        with pytest.raises(TypeError, match="sentences must hold integer IDs"):
+            arrays([sentence], 1)
+    with pytest.raises(ValueError, match="IDs of at least 0, got -1"):
+        arrays([[0, -1]], 1)

@@ -76,6 +76,16 @@ def cbow_examples(
     return tuple(examples)
 
 
+def _ids(values: Sequence[object]) -> NDArray[np.intp]:
+    """Return word IDs as an array; -1 is kept for the places that a window lacks."""
+    array = np.array(values)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"sentences must hold integer IDs, got {array.dtype}")
+    if array.min() < 0:
+        raise ValueError(f"sentences must hold IDs of at least 0, got {array.min()}")
+    return array.astype(np.intp)
+
+
 def skip_gram_arrays(
     sentences: Iterable[Sequence[int]], radius: int, side: Side = "both"
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -90,7 +100,8 @@ def skip_gram_arrays(
         Inputs (N, 1), the centres, and outputs (N,), the contexts.
 
     Raises:
-        ValueError: the corpus gives no pair; or as `skip_gram_pairs`.
+        TypeError: IDs that are no integers.
+        ValueError: a negative ID, the corpus gives no pair; or as `skip_gram_pairs`.
 
     Example:
         >>> inputs, outputs = skip_gram_arrays([[5, 7], [8]], 1)
@@ -100,7 +111,7 @@ def skip_gram_arrays(
     pairs = [pair for sentence in sentences for pair in skip_gram_pairs(sentence, radius, side)]
     if not pairs:
         raise ValueError("sentences must hold at least one pair of neighbours, got none")
-    array = np.array(pairs, dtype=np.intp)
+    array = _ids(pairs)
     return array[:, :1], array[:, 1]
 
 
@@ -118,7 +129,8 @@ def cbow_arrays(
         Inputs (N, C) with C the widest window and -1 where a window is shorter, and outputs (N,), the centres.
 
     Raises:
-        ValueError: the corpus gives no window; or as `cbow_examples`.
+        TypeError: IDs that are no integers.
+        ValueError: a negative ID, the corpus gives no window; or as `cbow_examples`.
 
     Example:
         >>> inputs, outputs = cbow_arrays([[5, 7, 8]], 1)
@@ -128,10 +140,12 @@ def cbow_arrays(
     examples = [example for sentence in sentences for example in cbow_examples(sentence, radius, side)]
     if not examples:
         raise ValueError("sentences must hold at least one pair of neighbours, got none")
+    centres = _ids([centre for _, centre in examples])
+    _ids([word for window, _ in examples for word in window])
     inputs = np.full((len(examples), max(len(window) for window, _ in examples)), -1, dtype=np.intp)
     for row, (window, _) in zip(inputs, examples, strict=True):
         row[: len(window)] = window
-    return inputs, np.array([centre for _, centre in examples], dtype=np.intp)
+    return inputs, centres
 
 
 def _reach(radius: int, side: Side) -> tuple[int, int]:
