@@ -19,6 +19,8 @@ from onesentence.numerics import (
     logsumexp,
     numerical_gradient,
     softmax,
+    token_loss_gradients,
+    token_losses,
 )
 
 INF = math.inf
@@ -258,3 +260,37 @@ def test_every_public_function_has_an_example_that_runs():
         (test,) = doctest.DocTestFinder(recurse=False).find(function, globs=dict(vars(numerics)))
         assert runner.run(test).attempted >= 1
     assert runner.summarize(verbose=False).failed == 0
+
+
+def test_token_losses_sum_of_single_ones_and_nothing_at_the_mask():
+    rng = np.random.default_rng(0)
+    logits, labels = rng.normal(size=(2, 3, 5)), rng.integers(0, 5, size=(2, 3))
+    mask = np.array([[True, True, False], [True, False, False]])
+    logits[~mask], labels[~mask] = np.nan, -100
+    losses = token_losses(logits, labels, mask)
+    for place in np.ndindex(2, 3):
+        expected = cross_entropy(logits[place], int(labels[place])) if mask[place] else 0.0
+        assert losses[place] == pytest.approx(expected, abs=1e-14)
+
+
+def test_token_loss_gradients_equal_finite_differences_and_are_zero_at_the_mask():
+    rng = np.random.default_rng(1)
+    logits, labels, mask = rng.normal(size=(3, 4)), np.array([0, 3, 1]), np.array([True, True, False])
+    numeric = numerical_gradient(lambda a: float(token_losses(a, labels, mask).sum()), logits)
+    exact = token_loss_gradients(logits, labels, mask)
+    np.testing.assert_allclose(exact, numeric, rtol=0, atol=1e-9)
+    assert not exact[2].any()
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "message"),
+    [
+        ([0, 4], ValueError, r"labels must lie in \[0, 4\), got 4"),
+        ([-1, 0], ValueError, r"labels must lie in \[0, 4\), got -1"),
+        ([0.0, 1.0], TypeError, "labels must be integers"),
+        ([0], ValueError, r"labels must have shape \(2,\), got \(1,\)"),
+    ],
+)
+def test_token_losses_refuse(labels, error, message):
+    with pytest.raises(error, match=message):
+        token_losses(np.zeros((2, 4)), labels)

@@ -26,6 +26,8 @@ from nbformat import NotebookNode
 from bookkit.outputs import output_faults
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+WORKERS_VARIABLE = "ONESENTENCE_WORKERS"
+"""How many processes an experiment of a page may use for its seeds: the cores divided by the pages running."""
 
 
 @dataclass(frozen=True)
@@ -147,13 +149,13 @@ def line_in_cell(output: Any) -> int | None:
 @contextmanager
 def threads_per_page(pages: int) -> Iterator[None]:
     """Share the cores between the pages that run at one time; kernels inherit the environment."""
-    own = ("PYTHONHASHSEED", "IPYTHONDIR")
+    own = ("PYTHONHASHSEED", "IPYTHONDIR", WORKERS_VARIABLE)
     before = {name: os.environ.get(name) for name in (*THREAD_VARIABLES, *own)}
     share = str(max(1, cores() // max(1, pages)))
     os.environ.update({name: before[name] or share for name in THREAD_VARIABLES})
     profile = tempfile.mkdtemp(prefix="ipython-")
     os.environ.update(
-        {"PYTHONHASHSEED": "0", "IPYTHONDIR": profile}
+        {"PYTHONHASHSEED": "0", "IPYTHONDIR": profile, WORKERS_VARIABLE: share}
     )  # no set in another order, no user's startup files
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # this environment's kernel, not one of the user's

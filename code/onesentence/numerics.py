@@ -185,7 +185,75 @@ def cross_entropy(logits: ArrayLike, label: int) -> float:
         raise ValueError(f"label must lie in [0, {scores.size}), got {label}")
     if not (scores < np.inf).all() or not np.isfinite(scores).any():
         raise ValueError("logits must be free of NaN and +inf and hold at least one finite value")
-    return 0.0 - float(log_softmax(scores)[label])  # 0.0 - 0.0 is 0.0, a bare minus would give -0.0
+    return float(token_losses(scores, label))
+
+
+def token_losses(logits: ArrayLike, labels: ArrayLike, mask: ArrayLike | None = None) -> FloatArray:
+    """-log softmax(logits)[label] in nats, at each of many positions.
+
+    Args:
+        logits: (..., V).
+        labels: integers (...), each in [0, V) where the mask is True; elsewhere they are not looked at.
+        mask: True at positions that count, broadcastable to (...); None counts all.
+
+    Returns:
+        Losses (...), 0 where the mask is False.
+
+    Raises:
+        TypeError: `logits` is not real, `labels` not integer, `mask` not boolean.
+        ValueError: a shape does not fit, a label that counts lies outside, `logits` hold NaN or +inf where it counts.
+
+    Example:
+        >>> token_losses([[0.0, 0.0], [0.0, np.log(3)]], [1, 1]).round(6).tolist()
+        [0.693147, 0.287682]
+    """
+    scores, ids, kept = _labelled(logits, labels, mask)
+    chosen = np.take_along_axis(log_softmax(scores), ids[..., None], axis=-1)[..., 0]
+    return np.where(kept, 0 - chosen, 0)  # 0 - 0 is 0, a bare minus would give -0.0
+
+
+def token_loss_gradients(logits: ArrayLike, labels: ArrayLike, mask: ArrayLike | None = None) -> FloatArray:
+    """softmax(logits) - onehot(label): the gradient of the sum of `token_losses` by the logits.
+
+    Args:
+        logits: (..., V).
+        labels: integers (...).
+        mask: True at positions that count; the gradient is 0 elsewhere.
+
+    Raises:
+        TypeError, ValueError: as `token_losses`.
+
+    Example:
+        >>> token_loss_gradients([0.0, np.log(2), np.log(3)], 2).round(6).tolist()
+        [0.166667, 0.333333, -0.5]
+    """
+    scores, ids, kept = _labelled(logits, labels, mask)
+    gradient = softmax(scores)
+    np.put_along_axis(
+        gradient, ids[..., None], np.take_along_axis(gradient, ids[..., None], axis=-1) - 1, axis=-1
+    )
+    return np.where(kept[..., None], gradient, 0)
+
+
+def _labelled(
+    logits: ArrayLike, labels: ArrayLike, mask: ArrayLike | None
+) -> tuple[FloatArray, NDArray[np.int64], NDArray[np.bool_]]:
+    """Checked logits, labels and mask; logits and labels are 0 where the mask is False."""
+    scores, ids = as_floats("logits", logits), np.asarray(labels)
+    if scores.ndim == 0 or scores.shape[-1] == 0:
+        raise ValueError(f"logits must have shape (..., V) with V >= 1, got {scores.shape}")
+    if ids.dtype.kind not in "iu":
+        raise TypeError(f"labels must be integers, got dtype {ids.dtype}")
+    if ids.shape != scores.shape[:-1]:
+        raise ValueError(f"labels must have shape {scores.shape[:-1]}, got {ids.shape}")
+    kept = as_mask("mask", True if mask is None else mask, ids.shape)
+    scores, ids = np.where(kept[..., None], scores, 0), np.where(kept, ids, 0).astype(np.int64)
+    if not (scores < np.inf).all():
+        raise ValueError("logits must be free of NaN and +inf where it counts")
+    if ids.size and not (ids.min() >= 0 and ids.max() < scores.shape[-1]):
+        wrong = ids[(ids < 0) | (ids >= scores.shape[-1])][0]
+        raise ValueError(f"labels must lie in [0, {scores.shape[-1]}), got {wrong}")
+    return scores, ids, kept
 
 
 def numerical_gradient(f: Callable[[FloatArray], float], x: ArrayLike, eps: float = 1e-6) -> FloatArray:
