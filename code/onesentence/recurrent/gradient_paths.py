@@ -38,7 +38,8 @@ def cell_path(trace: Trace) -> FloatArray:
         [0.5, 0.25, 0.125]
     """
     _expect_lstm(trace)
-    return np.cumprod(np.where(trace.mask[..., None], trace.saved["f"], 1), axis=-2)
+    factors: FloatArray = np.where(trace.mask[..., None], trace.saved["f"], 1)
+    return np.cumprod(factors, axis=-2)
 
 
 def total_path(cell: LSTM, trace: Trace) -> FloatArray:
