@@ -21,7 +21,7 @@ def test_boxes_stand_where_they_are_read_and_do_not_touch() -> None:
     assert places["h8"] == (7, 1)
     assert places["庚"] == (7, 2)
     assert len(places) == 1 + 9 + 9 + 8
-    dashes = [t.get_text() for t in axes.texts if t.get_text() and t.get_bbox_patch().get_linestyle() != "-"]
+    dashes = [t.get_text() for t in axes.texts if t.get_text() and t.get_bbox_patch().get_linestyle() not in ("-", "solid")]
     assert dashes == ["h9"]
     figure.canvas.draw()
     boxes = [t.get_bbox_patch().get_window_extent() for t in axes.texts if t.get_text()]
