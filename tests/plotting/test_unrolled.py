@@ -13,7 +13,12 @@ def test_boxes_stand_where_they_are_read_and_do_not_touch() -> None:
     figure, axes = plt.subplots(figsize=(4.8, 1.8), layout="constrained")
     states = [f"h{t}" for t in range(1, 10)]
     draw_unrolled(
-        axes, list("我昨给了他一本书。"), states, outputs=["", *"甲乙丙丁戊己庚辛"], start="h0", dashed=[8]
+        axes,
+        list("我昨给了他一本书。"),
+        states,
+        outputs=["", *"甲乙丙丁戊己庚辛"],
+        start="h0",
+        dashed=[8, -1],
     )
     places = {text.get_text(): text.get_position() for text in axes.texts if text.get_text()}
     assert places["h0"] == (-1, 1)
@@ -21,8 +26,12 @@ def test_boxes_stand_where_they_are_read_and_do_not_touch() -> None:
     assert places["h8"] == (7, 1)
     assert places["庚"] == (7, 2)
     assert len(places) == 1 + 9 + 9 + 8
-    dashes = [t.get_text() for t in axes.texts if t.get_text() and t.get_bbox_patch().get_linestyle() not in ("-", "solid")]
-    assert dashes == ["h9"]
+    dashes = [
+        t.get_text()
+        for t in axes.texts
+        if t.get_text() and t.get_bbox_patch().get_linestyle() not in ("-", "solid")
+    ]
+    assert dashes == ["h0", "h9"]
     figure.canvas.draw()
     boxes = [t.get_bbox_patch().get_window_extent() for t in axes.texts if t.get_text()]
     assert not any(one.overlaps(other) for n, one in enumerate(boxes) for other in boxes[:n])

@@ -27,7 +27,7 @@ def draw_unrolled(
         states: name of the state after each call, T texts.
         outputs: what is read off each state, T texts, empty where nothing is; none at all leaves the row out.
         start: name of the state before the first call; empty draws none.
-        dashed: positions (from 0) whose state has no number here, drawn with a dashed outline.
+        dashed: positions (from 0; -1 is the start, if drawn) whose state has no number, with a dashed outline.
         size: size of the text in points.
 
     Raises:
@@ -39,10 +39,11 @@ def draw_unrolled(
             f"states: expected at least one and as many inputs and outputs (or no outputs), "
             f"got {T} states, {len(inputs)} inputs, {len(outputs)} outputs"
         )
-    if any(not 0 <= position < T for position in dashed):
-        raise ValueError(f"dashed: positions must lie in [0, {T}), got {sorted(dashed)}")
+    first = -1 if start else 0
+    if any(not first <= position < T for position in dashed):
+        raise ValueError(f"dashed: positions must lie in [{first}, {T}), got {sorted(dashed)}")
     if start:
-        _box(axes, -1, 1, start, "#ffffff", PALETTE["grey"], size)
+        _box(axes, -1, 1, start, "#ffffff", PALETTE["grey"], size, dashed=-1 in dashed)
     for t in range(T):
         if t or start:
             _arrow(axes, (t - 1, 1), (t, 1))
