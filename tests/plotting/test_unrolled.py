@@ -43,7 +43,10 @@ def test_arrows_are_as_many_as_there_are_dependencies() -> None:
     draw_unrolled(axes, ["a", ""], ["h1", "h2"], outputs=["", "y"])
     arrows = [text for text in axes.texts if not text.get_text()]
     assert len(arrows) == 1 + 1 + 1  # one input, one step, one output; nothing before the first state
-    plt.close(figure)
+    begun = plt.figure().subplots()
+    draw_unrolled(begun, ["a", ""], ["h1", "h2"], start="h0")
+    assert len([text for text in begun.texts if not text.get_text()]) == 1 + 2  # one input, two steps
+    plt.close("all")
 
 
 @pytest.mark.parametrize(
