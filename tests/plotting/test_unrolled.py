@@ -39,7 +39,7 @@ def test_boxes_stand_where_they_are_read_and_do_not_touch() -> None:
 
 
 def test_arrows_are_as_many_as_there_are_dependencies() -> None:
-    figure, axes = plt.subplots()
+    _, axes = plt.subplots()
     draw_unrolled(axes, ["a", ""], ["h1", "h2"], outputs=["", "y"])
     arrows = [text for text in axes.texts if not text.get_text()]
     assert len(arrows) == 1 + 1 + 1  # one input, one step, one output; nothing before the first state
