@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 import torch
 
+from onesentence.recurrent.gru import GRU
 from onesentence.recurrent.language_model import RecurrentLM, shifted
+from onesentence.recurrent.lstm import LSTM
 from onesentence.recurrent.rnn import RNN
 
 V, D, H = 6, 3, 4
-CELLS = {"rnn": (RNN, torch.nn.RNN)}
+CELLS = {"rnn": (RNN, torch.nn.RNN), "lstm": (LSTM, torch.nn.LSTM), "gru": (GRU, torch.nn.GRU)}
 IDS = np.array([[0, 2, 4, 2, 5], [0, 1, 1, 3, 2]])  # repeats within and across rows
 TARGETS = np.array([[2, 4, 2, 5, 1], [1, 1, 3, 2, 1]])
 
@@ -72,6 +74,9 @@ def test_logits_loss_and_gradients_equal_torch(name):
         "W_y": theirs.head.weight.grad,
         "b_y": theirs.head.bias.grad,
     }
+    if name == "gru":  # its second bias stands inside the reset gate
+        expected["cell.b_n"] = theirs.layer.bias_hh_l0.grad[-H:]
+    assert expected.keys() == done.parameters.keys()
     for key, gradient in expected.items():
         np.testing.assert_allclose(done.parameters[key], gradient, rtol=0, atol=1e-10, err_msg=key)
     lasts = last if isinstance(last, tuple) else (last,)
