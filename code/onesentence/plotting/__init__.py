@@ -11,6 +11,7 @@ from onesentence.plotting.style import PALETTE, use_style
 from onesentence.plotting.table import Table, table
 from onesentence.plotting.timeline import draw_timeline
 from onesentence.plotting.unrolled import draw_unrolled
+from onesentence.plotting.ways_back import draw_ways_back
 
 __all__ = [
     "PALETTE",
@@ -22,6 +23,7 @@ __all__ = [
     "draw_timeline",
     "draw_tree",
     "draw_unrolled",
+    "draw_ways_back",
     "heatmap",
     "plane",
     "show",
