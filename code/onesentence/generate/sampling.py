@@ -15,7 +15,7 @@ Conventions that every function here keeps:
 * Division by tau happens after the largest logit is subtracted, so no tau > 0 overflows; tau = 0 is not divided
   by, it means greedy.
 
-Section 2.8 of the course; top-k: Fan, Lewis and Dauphin 2018 (arXiv:1805.04833), section 5; top-p (nucleus):
+Section 2.8 of the course; top-k: Fan, Lewis and Dauphin 2018 (arXiv:1805.04833); top-p (nucleus):
 Holtzman et al. 2020 (arXiv:1904.09751), section 3. Difference from Hugging Face's processors, which mask logits: these
 functions return probabilities, and ties of top-k are broken rather than all kept.
 """
@@ -138,9 +138,7 @@ def top_p(p: ArrayLike, threshold: float) -> FloatArray:
     order = _descending(row)
     reached = np.cumsum(np.take_along_axis(row, order, axis=-1), axis=-1) >= threshold - REACHED
     keep = np.ones(row.shape, dtype=bool)
-    keep[..., 1:] = ~reached[
-        ..., :-1
-    ]  # a candidate stays while those before it have not reached the threshold
+    keep[..., 1:] = ~reached[..., :-1]  # a candidate stays while those before it fall short
     kept = np.empty_like(keep)
     np.put_along_axis(kept, order, keep, axis=-1)
     return _renormalised(row, kept)
