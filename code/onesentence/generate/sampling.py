@@ -13,7 +13,7 @@ Conventions that every function here keeps:
 * Of equal candidates the one with the lowest index goes first: greedy takes it, top-k and top-p keep it.
 * A logit of `-inf` has probability 0 and is never chosen. A row with nothing else is refused, as are NaN and +inf.
 * Division by tau happens after the largest logit is subtracted, so no tau > 0 overflows; tau = 0 is not divided
-  by, it means greedy.
+  by, it means greedy. The limit tau -> 0 is greedy too, but for equal largest logits, among which it divides evenly.
 
 Section 2.8 of the course; top-k: Fan, Lewis and Dauphin 2018 (arXiv:1805.04833); top-p (nucleus):
 Holtzman et al. 2020 (arXiv:1904.09751), section 3. Difference from Hugging Face's processors, which mask logits: these
