@@ -27,7 +27,7 @@ def stories(pairs: int, events: int, seed: int = 0) -> np.ndarray:
 def test_run_records_every_seed_variant_and_distance() -> None:
     config = Keys(variants=VARIANTS[:2], events=(0, 1), updates=2, pairs=2, asked=4, hidden=4, seeds=(0, 1))
     record = key_pairs.run(config)
-    asked = {f"{name}_{when}" for name in ("kept", "used", "reach") for when in ("before", "after")}
+    asked = {f"{name}_{when}" for name in ("kept", "used", "reach", "slope") for when in ("before", "after")}
     for name in asked | {"updates", "clipped"}:
         assert np.shape(record.metrics[name]) == (2, 2, 2)
     profile = record.metrics["profile_after"][0][0]

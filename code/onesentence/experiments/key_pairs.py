@@ -200,14 +200,17 @@ def ask(model: KeyReader, stories: Ids) -> dict[str, Any]:
     Returns:
         `kept` and `used`, shares of pairs that the linear reader of the last state and the network itself have right,
         the first on the half of the pairs that it was not fitted to; `profile`, (T,), for every token from the first
-        to the last the mean length of the gradient of the log-odds at its embedding; `reach`, that of the colour.
+        to the last the mean length of the gradient of the log-odds at its embedding; `reach`, that of the colour;
+        `slope`, the mean of 1 - h * h over the last hidden states, near 0 where tanh is flat.
     """
     pairs = len(stories)
     x = model.embedding(_flat(stories)).detach().requires_grad_()
     scores, state = model.states(x)
+    hidden = state[:, : model.layer.hidden_size].detach().double()
     (gradient,) = torch.autograd.grad((scores[:, 0] - scores[:, 1]).sum(), x)
     profile = gradient.double().norm(dim=-1).mean(dim=0)
     return {
+        "slope": float((1 - hidden.square()).mean()),
         "kept": linear_reader(state.detach().double().numpy().reshape(pairs, 2, -1)),
         "used": pairs_right(scores.argmax(dim=1).numpy().reshape(pairs, 2)),
         "profile": profile.tolist(),
@@ -259,7 +262,7 @@ def run(config: Keys) -> Record:
         config: what is trained.
 
     Returns:
-        Per seed a list over variants of lists over distances: `kept`, `used`, `reach` and `profile`, each with
+        Per seed a list over variants of lists over distances: `kept`, `used`, `reach`, `slope` and `profile`, each with
         `_before` or `_after` behind it, `updates` and `clipped`.
     """
     cases = [(v, n, seed) for seed in config.seeds for v in config.variants for n in config.events]
@@ -269,7 +272,7 @@ def run(config: Keys) -> Record:
     for name in ("updates", "clipped"):
         metrics[name] = [[[r[name] for r in row] for row in per_seed] for per_seed in table]
     for when in ("before", "after"):
-        for name in ("kept", "used", "reach", "profile"):
+        for name in ("kept", "used", "reach", "slope", "profile"):
             values = [[[r[when][name] for r in row] for row in per_seed] for per_seed in table]
             metrics[f"{name}_{when}"] = values
     return Record(
