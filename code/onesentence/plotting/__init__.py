@@ -7,6 +7,7 @@ from onesentence.plotting.charts import bars, dots, heatmap, plane
 from onesentence.plotting.diagrams import draw_roles, draw_tree
 from onesentence.plotting.figure import show
 from onesentence.plotting.merges import draw_merges
+from onesentence.plotting.sequences import draw_sequences
 from onesentence.plotting.style import PALETTE, use_style
 from onesentence.plotting.table import Table, table
 from onesentence.plotting.timeline import draw_timeline
@@ -20,6 +21,7 @@ __all__ = [
     "dots",
     "draw_merges",
     "draw_roles",
+    "draw_sequences",
     "draw_timeline",
     "draw_tree",
     "draw_unrolled",
