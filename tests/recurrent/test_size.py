@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onesentence.recurrent.gru import GRU
+from onesentence.recurrent.lstm import LSTM
 from onesentence.recurrent.rnn import RNN
 from onesentence.recurrent.size import GROUPS, parameter_count, widest
 
@@ -25,7 +26,7 @@ def test_parameter_count_equals_torch(cell, d, H):
 
 def test_parameter_count_equals_our_cells():
     rng = np.random.default_rng(0)
-    for name, kind in (("RNN", RNN), ("GRU", GRU)):
+    for name, kind in (("RNN", RNN), ("GRU", GRU), ("LSTM", LSTM)):
         cell = kind.initial(inputs=5, hidden=7, rng=rng)
         assert parameter_count(name, inputs=5, hidden=7) == sum(p.size for p in cell.parameters().values())
 

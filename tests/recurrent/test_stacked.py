@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from onesentence.recurrent.gru import GRU
+from onesentence.recurrent.lstm import LSTM
 from onesentence.recurrent.rnn import RNN
 from onesentence.recurrent.stacked import Stacked
 from onesentence.recurrent.torch_layer import torch_layer
@@ -68,6 +69,25 @@ def test_step_repeated_equals_run_for_layers_of_different_kinds_and_widths():
     for ours, theirs in zip(state, trace.last, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-14)
     assert [part[0].shape for part in stack.parts(trace.last)] == [(5,), (2,)]
+
+
+def test_run_and_backward_with_the_two_parts_of_an_lstm_equal_torch():
+    torch.manual_seed(0)
+    module = torch.nn.LSTM(3, 4, num_layers=2, batch_first=True, dtype=torch.float64)
+    stack = Stacked(tuple(LSTM.from_torch(torch_layer(module, layer)) for layer in (0, 1)))
+    rng = np.random.default_rng(4)
+    x = torch.from_numpy(rng.normal(size=(2, 6, 3))).requires_grad_()
+    h0, c0 = (torch.from_numpy(rng.normal(size=(2, 2, 4))).requires_grad_() for _ in range(2))
+    out, (h, c) = module(x, (h0, c0))
+    ((out**2).sum() + h.sum() + c.sum()).backward()
+    start = [a.detach().numpy() for a in (h0, c0)]
+    trace = stack.run(x.detach().numpy(), (start[0][1], start[1][1], start[0][0], start[1][0]))
+    np.testing.assert_allclose(trace.h, out.detach().numpy(), rtol=0, atol=1e-10)
+    found = stack.backward(trace, 2 * trace.h, tuple(np.ones((2, 4)) for _ in range(4)))
+    np.testing.assert_allclose(found.x, x.grad.numpy(), rtol=0, atol=1e-10)
+    grads = [a.grad.numpy() for a in (h0, c0)]
+    expected = (grads[0][1], grads[1][1], grads[0][0], grads[1][0])
+    np.testing.assert_allclose(found.start, expected, rtol=0, atol=1e-10)
 
 
 def test_layers_have_their_own_parameters():

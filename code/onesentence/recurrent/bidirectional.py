@@ -38,9 +38,9 @@ class TwoWayTrace:
         return np.concatenate([self.forth.h, self.back.h[..., ::-1, :]], axis=-1)
 
     @property
-    def last(self) -> tuple[State, State]:
-        """The state of each cell after it has read everything."""
-        return self.forth.last, self.back.last
+    def last(self) -> State:
+        """The states of both cells after they have read everything, first the parts of `forth`, then of `back`."""
+        return (*self.forth.last, *self.back.last)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +82,12 @@ class Bidirectional:
         """Return the arrays as `forth.NAME` and `back.NAME`, not copies."""
         return _named(self.forth.parameters(), self.back.parameters())
 
-    def run(
-        self, x: ArrayLike, state: tuple[State, State] | None = None, mask: ArrayLike | None = None
-    ) -> TwoWayTrace:
+    def run(self, x: ArrayLike, state: State | None = None, mask: ArrayLike | None = None) -> TwoWayTrace:
         """Read a whole sequence both ways.
 
         Args:
             x: inputs, (..., T, d).
-            state: what each cell begins with; None is zero.
+            state: what the cells begin with, first the parts of `forth`, then of `back`; None is zero.
             mask: True at real tokens, broadcastable to (..., T). None: all are real.
 
         Raises:
@@ -100,22 +98,17 @@ class Bidirectional:
         if inputs.ndim < 2:
             raise ValueError(f"x must have shape (..., T, {self.input_size}), got {inputs.shape}")
         real = as_mask("mask", True if mask is None else mask, inputs.shape[:-1])
-        first, second = _pair("state", state)
+        first, second = self._split("state", state)
         forth = self.forth.run(inputs, first, real)
         return TwoWayTrace(forth, self.back.run(inputs[..., ::-1, :], second, real[..., ::-1]))
 
-    def backward(
-        self, trace: TwoWayTrace, dh: ArrayLike, last: tuple[State, State] | None = None
-    ) -> tuple[Gradients, tuple[State, State]]:
+    def backward(self, trace: TwoWayTrace, dh: ArrayLike, last: State | None = None) -> Gradients:
         """Go back through both passes.
 
         Args:
             trace: a pass of `run`.
             dh: dL/dh_t, (..., T, H + H').
-            last: dL/d(last state) of each cell in addition; None is zero.
-
-        Returns:
-            Gradients by the names of `parameters()` and by x, with an empty `start`; and dL/d(start) of each cell.
+            last: dL/d(last state) in addition, in the order of `state`; None is zero.
 
         Raises:
             TypeError: if an argument does not hold real numbers.
@@ -124,21 +117,23 @@ class Bidirectional:
         gradient = as_floats("dh", dh)
         if gradient.shape != trace.h.shape:
             raise ValueError(f"dh must have shape {trace.h.shape}, got {gradient.shape}")
-        first, second = _pair("last", last)
+        first, second = self._split("last", last)
         H = self.forth.hidden_size
         forth = self.forth.backward(trace.forth, gradient[..., :H], first)
         back = self.back.backward(trace.back, gradient[..., ::-1, H:], second)
-        both = Gradients(_named(forth.parameters, back.parameters), forth.x + back.x[..., ::-1, :], ())
-        return both, (forth.start, back.start)
+        parameters = _named(forth.parameters, back.parameters)
+        return Gradients(parameters, forth.x + back.x[..., ::-1, :], (*forth.start, *back.start))
+
+    def _split(self, name: str, state: State | None) -> tuple[State | None, State | None]:
+        if state is None:
+            return None, None
+        parts, all_parts = len(self.forth.start()), len(self.forth.start()) + len(self.back.start())
+        if not isinstance(state, tuple):
+            raise TypeError(f"{name} must be a tuple of {all_parts} arrays, got {type(state).__name__}")
+        if len(state) != all_parts:
+            raise ValueError(f"{name} must have {all_parts} parts, got {len(state)}")
+        return state[:parts], state[parts:]
 
 
 def _named(forth: dict[str, FloatArray], back: dict[str, FloatArray]) -> dict[str, FloatArray]:
     return {f"forth.{k}": v for k, v in forth.items()} | {f"back.{k}": v for k, v in back.items()}
-
-
-def _pair(name: str, value: tuple[State, State] | None) -> tuple[State | None, State | None]:
-    if value is None:
-        return None, None
-    if not isinstance(value, tuple) or len(value) != 2:
-        raise ValueError(f"{name} must be a pair of states, one for each direction, got {value!r}")
-    return value
