@@ -268,15 +268,22 @@ class GRU:
             delta[t] = np.concatenate([dr, arriving * slope_z[t], candidate], axis=-1)
             through = (back * r[t] if before else back) + delta[t, ..., : 2 * H] @ V
             later = np.where(real[t], both * (1 - write[t]) + through, both)
-        flat, flat_m, rows = delta.reshape(-1, 3 * H), delta_m.reshape(-1, H), old.reshape(-1, H)
-        read = (r * old).reshape(-1, H) if before else rows
-        gradients = {
+        parameters = self._gathered(delta, delta_m, x, old, r * old if before else old)
+        return Gradients(parameters, x=time_last(delta @ self.W_x), start=(later,))
+
+    def _gathered(
+        self, delta: FloatArray, delta_m: FloatArray, x: FloatArray, old: FloatArray, read: FloatArray
+    ) -> dict[str, FloatArray]:
+        """Sum over time and batch: `read` (T, ..., H) is what the candidate's matrix multiplied."""
+        H = self.hidden_size
+        flat, flat_m = delta.reshape(-1, 3 * H), delta_m.reshape(-1, H)
+        gates = flat[:, : 2 * H].T @ old.reshape(-1, H)
+        return {
             "W_x": flat.T @ x.reshape(-1, self.input_size),
-            "W_h": np.concatenate([flat[:, : 2 * H].T @ rows, flat_m.T @ read]),
+            "W_h": np.concatenate([gates, flat_m.T @ read.reshape(-1, H)]),
             "b": flat.sum(axis=0),
             "b_n": flat_m.sum(axis=0),
         }
-        return Gradients(gradients, x=time_last(delta @ self.W_x), start=(later,))
 
 
 def _sigmoid(a: FloatArray) -> FloatArray:
