@@ -48,14 +48,14 @@ class TwoWay:
     """
 
     symbols: int = 4
-    longest: int = 10
+    longest: int = 8
     inputs: int = 8
     hidden: int = 8
-    steps: int = 150
+    steps: int = 140
     blank_steps: int = 40
     batch: int = 64
     rate: float = 0.02
-    held_out: int = 400
+    held_out: int = 300
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
 
     def __post_init__(self) -> None:
