@@ -13,8 +13,8 @@ from onesentence.plotting.style import PALETTE, use_style
 from onesentence.plotting.table import Table, table
 from onesentence.plotting.timeline import draw_timeline
 from onesentence.plotting.unrolled import draw_unrolled
-from onesentence.plotting.ways_back import draw_ways_back
 from onesentence.plotting.visible import visible
+from onesentence.plotting.ways_back import draw_ways_back
 
 __all__ = [
     "PALETTE",
