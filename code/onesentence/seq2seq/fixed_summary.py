@@ -50,6 +50,7 @@ class FixedSummaryConfig:
         cell: recurrent layer of encoder and decoder.
         interface: how the decoder learns of the source.
         barred: target ids that are never predicted.
+        forget_bias: what an LSTM's forget gates start with; None leaves them as PyTorch draws them.
     """
 
     source_size: int
@@ -59,6 +60,7 @@ class FixedSummaryConfig:
     cell: CellKind = "lstm"
     interface: Interface = "initial"
     barred: tuple[int, ...] = ()
+    forget_bias: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("source_size", "target_size", "embedding", "hidden"):
@@ -73,6 +75,8 @@ class FixedSummaryConfig:
         ):
             if value not in known:
                 raise ValueError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
+        if self.forget_bias is not None and self.cell != "lstm":
+            raise ValueError(f"forget_bias: only an lstm has a forget gate, got one for {self.cell!r}")
         if len({i for i in self.barred if 0 <= i < self.target_size}) != len(self.barred):
             raise ValueError(f"barred: expected different ids below {self.target_size}, got {self.barred}")
         if len(self.barred) == self.target_size:
@@ -110,12 +114,19 @@ class FixedSummary(nn.Module):
         self.config = config
         width, H = config.embedding, config.hidden
         self.encoder = Encoder(
-            vocabulary=config.source_size, embedding=width, hidden=H, cell=config.cell
+            vocabulary=config.source_size,
+            embedding=width,
+            hidden=H,
+            cell=config.cell,
+            forget_bias=config.forget_bias,
         )
         self.embedding = nn.Embedding(config.target_size, width)
         injected = config.interface == "inject"
         self.bridge = None if injected else nn.Linear(H, parts_of(config.cell) * H)  # g, before its tanh
-        self.decoder = recurrent_layer(config.cell, inputs=width + H if injected else width, hidden=H)
+        inputs = width + H if injected else width
+        self.decoder = recurrent_layer(
+            config.cell, inputs=inputs, hidden=H, forget_bias=config.forget_bias
+        )
         self.output = Output(hidden=H, vocabulary=config.target_size, barred=config.barred)
 
     @classmethod

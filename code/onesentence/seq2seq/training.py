@@ -82,7 +82,7 @@ def train(
     Raises:
         ValueError: if a loss is not finite.
     """
-    optimiser = torch.optim.Adam(model.parameters(), lr=plan.rate)
+    optimiser = torch.optim.Adam(model.parameters(), lr=plan.rate, fused=True)
     losses: list[float] = []
     order: NDArray[np.int64] = np.empty(0, dtype=np.int64)
     if watch is not None:
