@@ -1,1 +1,1 @@
-"""Generation: from distributions to text, and what a text costs."""
+"""What a model of the next token is trained on and judged by, and how it writes a text: shift, loss, loop, sampling."""
