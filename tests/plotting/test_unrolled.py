@@ -34,7 +34,9 @@ def test_draw_unrolled_inject_reaches_every_step():
     assert arrows[1] - arrows[0] == len(fed) - 1  # one into each step instead of one into s_0
 
 
-@pytest.mark.parametrize("arguments", [([], ["BOS"], ["I"]), (["我"], [], []), (["我"], ["BOS"], ["I", "go"])])
+@pytest.mark.parametrize(
+    "arguments", [([], ["BOS"], ["I"]), (["我"], [], []), (["我"], ["BOS"], ["I", "go"])]
+)
 def test_draw_unrolled_refuses(arguments):
     with pytest.raises(ValueError, match="fed and predicted must have one length from 1 up"):
         plotting.draw_unrolled(*arguments)

@@ -108,20 +108,18 @@ def test_first_state_initial_sets_both_parts_and_inject_keeps_the_summary():
 def test_first_state_initial_by_hand():
     model = model_of("rnn")
     summary = torch.ones(1, 6, dtype=torch.float64)
-    expected = np.tanh(
-        model.bridge.weight.detach().numpy().sum(axis=1) + model.bridge.bias.detach().numpy()
-    )
+    expected = np.tanh(model.bridge.weight.detach().numpy().sum(axis=1) + model.bridge.bias.detach().numpy())
     np.testing.assert_allclose(model.first_state(summary).parts[0][0].detach(), expected, rtol=0, atol=1e-14)
 
 
 def test_forget_bias_is_the_sum_of_both_biases_at_the_forget_gates_only():
-    plain, biased = (
-        FixedSummary.initial(replace(CONFIG, forget_bias=bias), seed=0) for bias in (None, 2.5)
-    )
+    plain, biased = (FixedSummary.initial(replace(CONFIG, forget_bias=bias), seed=0) for bias in (None, 2.5))
     for one, other in ((plain.encoder.layer, biased.encoder.layer), (plain.decoder, biased.decoder)):
         total = (other.bias_ih_l0 + other.bias_hh_l0).detach()
         assert (total[6:12] == 2.5).all()
-        assert torch.equal(torch.cat([total[:6], total[12:]]), (one.bias_ih_l0 + one.bias_hh_l0)[[*range(6), *range(12, 24)]])
+        assert torch.equal(
+            torch.cat([total[:6], total[12:]]), (one.bias_ih_l0 + one.bias_hh_l0)[[*range(6), *range(12, 24)]]
+        )
 
 
 @pytest.mark.parametrize("interface", ["initial", "inject"])

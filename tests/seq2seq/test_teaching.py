@@ -26,7 +26,13 @@ def pair(cell: str, interface: str) -> tuple[TeachingTranslator, FixedSummary]:
 
 
 def small(**changes) -> TeachingTranslator:
-    sizes = {"source_size": 7, "target_size": 9, "width": 4, "rng": np.random.default_rng(0), "barred": (0, 1)}
+    sizes = {
+        "source_size": 7,
+        "target_size": 9,
+        "width": 4,
+        "rng": np.random.default_rng(0),
+        "barred": (0, 1),
+    }
     return TeachingTranslator.initial(**{**sizes, **changes})
 
 
@@ -80,7 +86,9 @@ def test_step_of_many_equals_steps_of_one(inject):
 
 def test_summary_is_not_moved_by_padding():
     model = small()
-    padded = model.summary([[3, 4, 5, 0, 0], [0, 0, 3, 4, 5]], np.array([[1, 1, 1, 0, 0], [0, 0, 1, 1, 1]]) == 1)
+    padded = model.summary(
+        [[3, 4, 5, 0, 0], [0, 0, 3, 4, 5]], np.array([[1, 1, 1, 0, 0], [0, 0, 1, 1, 1]]) == 1
+    )
     np.testing.assert_allclose(padded, [model.summary([3, 4, 5])] * 2, rtol=0, atol=1e-14)
 
 
@@ -92,7 +100,11 @@ def test_summary_is_not_moved_by_padding():
         (lambda: small(width=0), ValueError, "width must be at least 1, got 0"),
         (lambda: replace(small(), b_y=np.full(9, -np.inf)), ValueError, r"b_y must have shape \(9,\)"),
         (lambda: replace(small(), W_y=np.zeros((9, 5))), ValueError, r"W_y must have shape \(9, 4\)"),
-        (lambda: replace(small(), encoder=small(width=5).encoder), ValueError, "state width 5 like encoder, got 4"),
+        (
+            lambda: replace(small(), encoder=small(width=5).encoder),
+            ValueError,
+            "state width 5 like encoder, got 4",
+        ),
         (
             lambda: small().walk(SOURCE, lambda logits: 3, bos=BOS, eos=EOS, limit=0),
             ValueError,

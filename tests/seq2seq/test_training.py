@@ -12,8 +12,8 @@ from onesentence.seq2seq.fixed_summary import FixedSummary, FixedSummaryConfig
 from onesentence.seq2seq.training import Training, label_scores, logits_of, mean_loss, train
 from onesentence.text.vocabulary import BOS, EOS, PAD, Vocabulary
 
-ZH = Vocabulary.from_words("我 他 走 来".split(), specials=[PAD])
-EN = Vocabulary.from_words("I he go come".split(), specials=[PAD, BOS, EOS])
+ZH = Vocabulary.from_words(["我", "他", "走", "来"], specials=[PAD])
+EN = Vocabulary.from_words(["I", "he", "go", "come"], specials=[PAD, BOS, EOS])
 PAIRS = [
     (("我", "走"), ("I", "go")),
     (("他",), ("he",)),
@@ -73,7 +73,9 @@ def test_mean_loss_counts_real_labels_only():
 def test_train_learns_four_pairs_and_reports_each_loss():
     model, batch = model_of(), batch_of(PAIRS, ZH, EN)
     seen: list[int] = []
-    losses = train(model, batch, Training(updates=60, batch=3, rate=0.03), np.random.default_rng(0), seen.append)
+    losses = train(
+        model, batch, Training(updates=60, batch=3, rate=0.03), np.random.default_rng(0), seen.append
+    )
     assert seen == list(range(61))
     assert len(losses) == 60
     assert losses[-1] < 0.1 < 1 < losses[0]

@@ -9,7 +9,7 @@ recipient that training has as a giver only. Sections 2.3 to 2.5 of the course.
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from onesentence.seq2seq.batches import Batch, batch_of
 from onesentence.seq2seq.evaluation import first_difference, labels_of, translate
 from onesentence.seq2seq.fixed_summary import FixedSummary, FixedSummaryConfig, Interface
 from onesentence.seq2seq.training import Training, label_scores, train
+from onesentence.text.parallel import pair_of
 from onesentence.text.translation_config import TranslationConfig
 from onesentence.text.translation_corpus import Example, TranslationCorpus, translation_corpus
 from onesentence.text.vocabulary import BOS, EOS, PAD, UNK
@@ -63,7 +64,7 @@ class FixedTranslator:
     clip: float = 1.0
     every: int = 50
     limit: int = 20
-    shown: int = 4
+    shown: int = 3
     seeds: tuple[int, ...] = (0, 1, 2)
 
     def __post_init__(self) -> None:
@@ -101,7 +102,9 @@ def data_of(config: FixedTranslator) -> Data:
     return Data(corpus, *(part(name) for name in ("train", "dev", "test", "new_recipient", "running")))
 
 
-def model_of(config: FixedTranslator, corpus: TranslationCorpus, interface: Interface, seed: int) -> FixedSummary:
+def model_of(
+    config: FixedTranslator, corpus: TranslationCorpus, interface: Interface, seed: int
+) -> FixedSummary:
     """Return a translator before training."""
     target = corpus.target_vocabulary
     sizes = FixedSummaryConfig(
@@ -167,6 +170,7 @@ def train_one(config: FixedTranslator, data: Data, case: tuple[Interface, int]) 
     written = _written(config, data, model, data.test)
     right = [one.ids == two for one, two in zip(written, labels_of(data.test), strict=True)]
     running = _written(config, data, model, data.running)
+    probe = _written(config, data, model, data.new_recipient)
     return {
         "curve": curve,
         "loss": np.reshape(losses, (-1, config.every)).mean(axis=1).tolist(),
@@ -175,7 +179,10 @@ def train_one(config: FixedTranslator, data: Data, case: tuple[Interface, int]) 
         "all_right": float((hits | ~data.test.mask).all(axis=1).mean()),
         "exact": float(np.mean(right)),
         "ended": float(np.mean([row.ended for row in written])),
-        "new_recipient": float(np.mean(_exact(config, data, model, data.new_recipient))),
+        "new_recipient": float(
+            np.mean([one.ids == two for one, two in zip(probe, labels_of(data.new_recipient), strict=True)])
+        ),
+        "new_recipient_first": _shown(data, data.corpus.new_recipient[0], probe[0]),
         "running": [_text(data, row) for row in running],
         **_first_errors(config, data, written, hits),
     }
@@ -194,8 +201,9 @@ def run(config: FixedTranslator) -> Record:
         true histories; `all_right`, share of sentences with the label likeliest at each position; `exact` and `ended`,
         shares of free greedy generation; `errors`, counts of first errors by `WRONG`; `positions`, how many positions
         of failed sentences lie before, at and after the first error, and how many of those after it are wrong with
-        free and with true histories; `failures`, the first few as (source, reference, written). `new_recipient`: share
-        exact in that probe; `running`: what became of the running sentence and its variants.
+        free and with true histories; `exchanged`, how many failures are right but for giver and recipient exchanged;
+        `failures`, the first few as (source, reference, written). `new_recipient`: share exact in that probe, and
+        `new_recipient_first` its first sentence; `running`: what became of the running sentence and its variants.
     """
     data = data_of(config)
     cases = [(interface, seed) for interface in config.interfaces for seed in config.seeds]
@@ -230,6 +238,16 @@ def _text(data: Data, row: Generated) -> str:
     return " ".join(words[:-1] if row.ended else (*words, "…"))
 
 
+def _shown(data: Data, example: Example, row: Generated) -> tuple[str, str, str]:
+    return "".join(example.source), " ".join(example.target), _text(data, row)
+
+
+def _exchanged(example: Example) -> str:
+    """Return the translation with giver and recipient exchanged."""
+    event = example.event
+    return " ".join(pair_of(replace(event, giver=event.recipient, recipient=event.giver)).target)
+
+
 def _first_errors(
     config: FixedTranslator, data: Data, written: tuple[Generated, ...], hits: NDArray[np.bool_]
 ) -> dict[str, Any]:
@@ -237,17 +255,23 @@ def _first_errors(
     errors = dict.fromkeys(WRONG, 0)
     positions = dict.fromkeys(("before", "first", "after", "after_free", "after_true"), 0)
     failures: list[tuple[str, str, str]] = []
+    exchanged = 0
     for example, row, labels, hit in zip(data.corpus.test, written, labels_of(data.test), hits, strict=True):
         first = first_difference(row.ids, labels)
         if first is None:
             continue
-        errors[part_at(example, min(first, len(example.target)))] += 1
+        errors[part_at(example, first)] += 1
         later = range(first + 1, len(labels))
         positions["before"] += first
         positions["first"] += 1
         positions["after"] += len(later)
         positions["after_free"] += sum(row.ids[i : i + 1] != labels[i : i + 1] for i in later)
         positions["after_true"] += sum(not hit[i] for i in later)
-        if len(failures) < config.shown:
-            failures.append(("".join(example.source), " ".join(example.target), _text(data, row)))
-    return {"errors": errors, "positions": positions, "failures": failures}
+        exchanged += _text(data, row) == _exchanged(example)
+        failures.append(_shown(data, example, row))
+    return {
+        "errors": errors,
+        "positions": positions,
+        "exchanged": exchanged,
+        "failures": failures[: config.shown],
+    }

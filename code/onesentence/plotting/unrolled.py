@@ -88,7 +88,12 @@ def _tile(axes: Axes, x: float, y: float, text: str, *, active: bool = False) ->
 
 
 def _state(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
-    box = {"boxstyle": "circle,pad=0.18", "facecolor": "#ffffff", "edgecolor": PALETTE[colour], "linewidth": 1.3}
+    box = {
+        "boxstyle": "circle,pad=0.18",
+        "facecolor": "#ffffff",
+        "edgecolor": PALETTE[colour],
+        "linewidth": 1.3,
+    }
     axes.text(x, y, text, ha="center", va="center", fontsize=10, color=PALETTE[colour], bbox=box, zorder=3)
 
 

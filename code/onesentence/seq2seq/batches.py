@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from onesentence.text.symbols import pad
+from onesentence.generate.shift import shifted_batch
+from onesentence.text.batches import Ids, padded
 from onesentence.text.vocabulary import BOS, EOS, PAD, Vocabulary
 
-Ids = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
@@ -84,9 +84,7 @@ def batch_of(
         raise ValueError("pairs: expected at least one, got none")
     if any(not units or not words for units, words in pairs):
         raise ValueError("pairs: expected at least one word on each side, got an empty side")
-    units, source_mask = pad([source.encode(units).tolist() for units, _ in pairs], source.id(PAD))
-    words = [target.encode(words).tolist() for _, words in pairs]
-    fill, bos, eos = target.id(PAD), target.id(BOS), target.id(EOS)
-    inputs, mask = pad([[bos, *ids] for ids in words], fill)
-    labels, _ = pad([[*ids, eos] for ids in words], fill)
-    return Batch(units, source_mask, inputs, labels, mask)
+    read = padded([source.encode(units) for units, _ in pairs], source.id(PAD))
+    ids = [target.encode(words) for _, words in pairs]
+    written = shifted_batch(ids, pad=target.id(PAD), bos=target.id(BOS), eos=target.id(EOS))
+    return Batch(read.ids, read.mask, *written)

@@ -48,9 +48,7 @@ def translate(model: Translator, data: Batch, *, eos: int, limit: int) -> tuple[
 
 def labels_of(data: Batch) -> list[tuple[int, ...]]:
     """Return what should have been written, EOS included, one tuple a sentence."""
-    return [
-        tuple(row[real].tolist()) for row, real in zip(data.labels, data.mask, strict=True)
-    ]
+    return [tuple(row[real].tolist()) for row, real in zip(data.labels, data.mask, strict=True)]
 
 
 def first_difference(written: Sequence[int], reference: Sequence[int]) -> int | None:

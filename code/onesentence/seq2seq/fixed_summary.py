@@ -124,9 +124,7 @@ class FixedSummary(nn.Module):
         injected = config.interface == "inject"
         self.bridge = None if injected else nn.Linear(H, parts_of(config.cell) * H)  # g, before its tanh
         inputs = width + H if injected else width
-        self.decoder = recurrent_layer(
-            config.cell, inputs=inputs, hidden=H, forget_bias=config.forget_bias
-        )
+        self.decoder = recurrent_layer(config.cell, inputs=inputs, hidden=H, forget_bias=config.forget_bias)
         self.output = Output(hidden=H, vocabulary=config.target_size, barred=config.barred)
 
     @classmethod

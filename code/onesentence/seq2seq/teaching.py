@@ -84,7 +84,9 @@ class TeachingTranslator:
     def __post_init__(self) -> None:
         H, d = self.encoder.hidden_size, self.encoder.input_size
         if self.decoder.hidden_size != H:
-            raise ValueError(f"decoder must have state width {H} like encoder, got {self.decoder.hidden_size}")
+            raise ValueError(
+                f"decoder must have state width {H} like encoder, got {self.decoder.hidden_size}"
+            )
         V, parts = len(self.E_y), len(self.decoder.start())
         inputs = self.decoder.input_size - (H if self.G is None else 0)
         shapes = {"E_x": (len(self.E_x), d), "E_y": (V, inputs), "W_y": (V, H)}
@@ -201,7 +203,9 @@ class TeachingTranslator:
         """
         x = self.E_y[_checked_ids("ids", ids, len(self.E_y))]
         if state.summary is not None:
-            x = np.concatenate([x, np.broadcast_to(state.summary, (*x.shape[:-1], state.summary.shape[-1]))], -1)
+            x = np.concatenate(
+                [x, np.broadcast_to(state.summary, (*x.shape[:-1], state.summary.shape[-1]))], -1
+            )
         parts = self.decoder.step(x, state.parts)
         return parts[0] @ self.W_y.T + self.b_y, TeachingState(parts, state.summary)
 
@@ -262,6 +266,6 @@ def _checked_ids(name: str, value: ArrayLike, size: int) -> Ids:
     ids = np.asarray(value)
     if ids.dtype.kind not in "iu":
         raise TypeError(f"{name} must hold integers, got dtype {ids.dtype}")
-    if ids.size and not (0 <= ids.min() and ids.max() < size):
+    if ids.size and not (ids.min() >= 0 and ids.max() < size):
         raise ValueError(f"{name} must lie in [0, {size}), got {ids.min()} to {ids.max()}")
     return ids.astype(np.int64)
