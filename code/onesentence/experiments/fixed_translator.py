@@ -92,8 +92,16 @@ class Data:
 
 def data_of(config: FixedTranslator) -> Data:
     """Draw the corpus of a configuration."""
-    sizes = {"train": config.pairs, "dev": config.dev, "test": config.test, "probe": config.probe}
-    corpus = translation_corpus(TranslationConfig(**sizes, coordinated=0.0, seed=config.corpus))
+    corpus = translation_corpus(
+        TranslationConfig(
+            train=config.pairs,
+            dev=config.dev,
+            test=config.test,
+            probe=config.probe,
+            coordinated=0.0,
+            seed=config.corpus,
+        )
+    )
 
     def part(name: str) -> Batch:
         pairs = [(e.source, e.target) for e in corpus.part(name)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
@@ -68,7 +69,7 @@ def draw_unrolled(
 
 def _across(axes: Axes, last: int, steps: int, inject: bool) -> None:
     """Draw the way of c_src from the last encoder state to the decoder."""
-    style = {"color": PALETTE["vermilion"], "linewidth": 1.6, "zorder": 1}
+    style: dict[str, Any] = {"color": PALETTE["vermilion"], "linewidth": 1.6, "zorder": 1}
     top = 1.38 if inject else 0
     axes.plot([_H + 0.25, _BUS, _BUS], [last, last, top], "--" if inject else "-", **style)
     if inject:  # into each state from above its own input

@@ -149,7 +149,7 @@ class FixedSummary(nn.Module):
             zero = torch.zeros_like(summary)
             return DecoderState((zero,) * parts_of(self.config.cell), summary)
         s0 = torch.tanh(self.bridge(summary))
-        return DecoderState(s0.split(self.config.hidden, dim=-1), None)
+        return DecoderState(torch.split(s0, self.config.hidden, dim=-1), None)
 
     def decode(self, inputs: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Read target tokens and say after each what may come next; T is 1 in generation.

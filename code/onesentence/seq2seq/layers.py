@@ -21,7 +21,7 @@ CellKind = Literal["rnn", "gru", "lstm"]
 States: TypeAlias = tuple[Tensor, ...]
 """A state: tensors (B, H), the hidden state first."""
 
-_LAYERS: dict[str, type[nn.RNNBase]] = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
+_LAYERS: dict[str, type[nn.RNN | nn.GRU | nn.LSTM]] = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
 
 def recurrent_layer(

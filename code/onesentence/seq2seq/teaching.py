@@ -245,7 +245,8 @@ class TeachingTranslator:
         """
         if limit < 1:
             raise ValueError(f"limit must be at least 1, got {limit}")
-        state, fed, steps = self.start(source), bos, []
+        state, fed = self.start(source), bos
+        steps: list[Step] = []
         while len(steps) < limit:
             logits, state = self.step(fed, state)
             chosen = int(choose(logits))
