@@ -17,4 +17,8 @@ def test_each_of_several_equal_texts_keeps_its_place() -> None:
     KeepClosingMarks(document).apply()
     assert document.astext() == "a" * (LONGEST + 1) + "，b，c，再d，"
     kept = list(document.findall(nodes.inline))
-    assert [inline.astext() for inline in kept] == ["b，", "c，", "d，"]  # the first is too long to be kept in one piece
+    assert [inline.astext() for inline in kept] == [
+        "b，",
+        "c，",
+        "d，",
+    ]  # the first is too long to be kept in one piece

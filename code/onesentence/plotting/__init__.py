@@ -5,6 +5,7 @@ A page says `plotting.use_style()` once, draws, and ends with `plotting.show(fig
 
 from onesentence.plotting.charts import bars, dots, heatmap, plane
 from onesentence.plotting.diagrams import draw_roles, draw_tree
+from onesentence.plotting.encoder_decoder import draw_encoder_decoder
 from onesentence.plotting.figure import show
 from onesentence.plotting.layers import draw_layers
 from onesentence.plotting.merges import draw_merges
@@ -21,6 +22,7 @@ __all__ = [
     "Table",
     "bars",
     "dots",
+    "draw_encoder_decoder",
     "draw_layers",
     "draw_merges",
     "draw_roles",
