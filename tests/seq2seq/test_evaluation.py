@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from onesentence.seq2seq.batches import batch_of
 from onesentence.seq2seq.evaluation import first_difference, labels_of, translate
 from onesentence.seq2seq.fixed_summary import FixedSummary, FixedSummaryConfig
-from onesentence.seq2seq.training import label_scores
+from onesentence.seq2seq.training import Training, label_scores, train
 from onesentence.text.vocabulary import BOS, EOS, PAD, Vocabulary
 
 ZH = Vocabulary.from_words(["我", "他", "走"], specials=[PAD])
@@ -29,6 +30,21 @@ def test_first_difference_stands_behind_equal_prefixes(one, other):
 def test_labels_of_drops_padding():
     batch = batch_of([(("我",), ("I", "go")), (("他",), ("he",))], ZH, EN)
     assert labels_of(batch) == [(3, 5, 2), (4, 2)]
+
+
+def test_translate_writes_what_was_learned():
+    pairs = [(("我", "走"), ("I", "go")), (("他",), ("he",)), (("他", "走"), ("he", "go"))]
+    batch = batch_of(pairs, ZH, EN)
+    model = FixedSummary.initial(
+        FixedSummaryConfig(len(ZH), len(EN), embedding=8, hidden=8, barred=(0, 1)), seed=0
+    )
+    unlearned = translate(model, batch, eos=EN.id(EOS), limit=5)
+    train(model, batch, Training(updates=80, batch=3, rate=0.03), np.random.default_rng(0))
+    written = translate(model, batch, eos=EN.id(EOS), limit=5)
+    assert [row.ids for row in written] == labels_of(batch) != [row.ids for row in unlearned]
+    assert all(row.ended for row in written)
+    (cut,) = translate(model, batch.rows([0]), eos=EN.id(EOS), limit=2)
+    assert (cut.ids, cut.ended) == (labels_of(batch)[0][:2], False)
 
 
 def test_translate_is_exact_where_every_label_is_likeliest():
