@@ -10,6 +10,7 @@ Everything is built in a scratch copy, by `jupyter-book build .`; of the checkou
 - text edited: a sentence more on one page. Module edited: a line more in one module of the package.
 - live: from a save of a page's text until the browser shows it, in the live preview (`tools/live.py`), RUNS times.
 - text: learning of byte-pair merges beside `tokenizers`, of n-gram counts beside nltk (`tools/bench_text.py`).
+- recurrent: the hand-written RNN, forwards and back, beside `torch.nn.RNN` (`tools/bench_recurrent.py`).
 """
 
 from __future__ import annotations
@@ -321,6 +322,7 @@ def machine() -> dict[str, Any]:
 
 def main() -> int:
     """Measure, print the table, write `_build/bench.json`."""
+    import bench_recurrent
     import bench_text
     import lighthouse
 
@@ -331,6 +333,8 @@ def main() -> int:
         rows += lighthouse.measure(Path(name, "book", "_build", "html"), Path(name, "lighthouse"))
     print("bench: text", flush=True)
     rows += bench_text.measure()
+    print("bench: recurrent", flush=True)
+    rows += bench_recurrent.measure()
     print(table(rows))
     target = ROOT / "_build" / "bench.json"
     target.parent.mkdir(exist_ok=True)

@@ -10,6 +10,7 @@ from onesentence.plotting.merges import draw_merges
 from onesentence.plotting.style import PALETTE, use_style
 from onesentence.plotting.table import Table, table
 from onesentence.plotting.timeline import draw_timeline
+from onesentence.plotting.unrolled import draw_unrolled
 
 __all__ = [
     "PALETTE",
@@ -20,6 +21,7 @@ __all__ = [
     "draw_roles",
     "draw_timeline",
     "draw_tree",
+    "draw_unrolled",
     "heatmap",
     "plane",
     "show",

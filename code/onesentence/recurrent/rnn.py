@@ -184,11 +184,11 @@ class RNN:
         states, x = time_first(trace.states[0]), time_first(trace.x)
         shape = states.shape[1:]
         (later,) = checked_state("last", self.start() if last is None else last, shape)
-        delta = np.empty_like(direct)
+        delta = 1 - states[1:] ** 2  # tanh' at every step; becomes dL/du_t from the end
         padded = not trace.mask.all()
         for t in reversed(range(len(direct))):
             both = direct[t] + later  # this step's own losses, and all later ones through the state
-            delta[t] = both * (1 - states[t + 1] ** 2)
+            delta[t] *= both
             if padded:
                 real = trace.mask[..., t, None]
                 delta[t] = np.where(real, delta[t], 0)
