@@ -52,8 +52,9 @@ class KeepClosingMarks(SphinxTransform):
             if marks is None or len(box.astext()) > LONGEST or not isinstance(parent, nodes.TextElement):
                 continue
             kept = nodes.inline("", "", classes=["kept"])
-            parent.replace(after, nodes.Text(after[marks.end() :]))
-            parent.replace(box, kept)
+            # by place: two texts of one paragraph may be equal, and `replace` looks for the first that is
+            parent[position + 1] = nodes.Text(after[marks.end() :])
+            parent[position] = kept
             kept += [box, nodes.Text(marks.group())]
 
 

@@ -255,3 +255,26 @@ def test_from_torch_without_bias():
     x = np.random.default_rng(8).normal(size=(1, 5, 3))
     theirs = module(torch.from_numpy(x))[0].detach().numpy()
     np.testing.assert_allclose(LSTM.from_torch(module).run(x).h, theirs, rtol=0, atol=1e-10)
+
+
+def test_constant_has_the_gates_given_whatever_it_reads():
+    given = {"i": [0.1, 0.0], "f": [0.9, 1.0], "g": [0.5, -0.2], "o": [0.8, 0.0]}
+    trace = LSTM.constant(**given, inputs=3).run(np.random.default_rng(9).normal(size=(4, 3)))
+    for name, values in given.items():
+        np.testing.assert_allclose(trace.saved[name], [values] * 4, rtol=0, atol=1e-15)
+    assert trace.saved["f"][0, 1] == 1
+    assert trace.saved["i"][0, 1] == trace.saved["o"][0, 1] == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"f": 1.1}, r"f must lie in \[0, 1\], got \[1.1\]"),
+        ({"o": float("nan")}, r"o must lie in \[0, 1\], got \[nan\]"),
+        ({"g": 1.0}, r"g must lie in \(-1, 1\), got \[1.0\]"),
+        ({"f": [0.5, 0.5]}, r"f must have shape \(1,\) as i has, got \(2,\)"),
+    ],
+)
+def test_constant_refuses(change, message):
+    with pytest.raises(ValueError, match=message):
+        LSTM.constant(**{"i": 0.5, "f": 0.5, "g": 0.0, "o": 0.5, **change})

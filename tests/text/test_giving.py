@@ -49,3 +49,8 @@ def test_grammar_refuses_empty_and_repeated_entries():
 def test_grammar_refuses_people_who_cannot_give_to_each_other():
     with pytest.raises(ValueError, match="people: expected two who can give to each other, found none"):
         Grammar(people=(Person("我", "I", "me", 1), Person("我们", "We", "us", 1)))
+
+
+def test_person_inside_lowers_pronouns_but_not_i_nor_names():
+    assert [p.inside for p in PEOPLE] == ["I", "you", "he", "she", "we", "they"]
+    assert Person("玛丽", "Mary", "Mary").inside == "Mary"

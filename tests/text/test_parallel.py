@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onesentence.sentence.example import SENTENCE, TRANSLATION, UNITS
-from onesentence.text.giving import Event, Grammar, Person
+from onesentence.text.giving import Event, Grammar, Item, Person
 from onesentence.text.parallel import ParallelPair, occurs, pair_of, sample_pairs
 
 WORDS = Grammar()
@@ -127,3 +127,46 @@ def test_occurs_counts_sentences_once_and_refuses_no_words():
     assert occurs(("一",), [("一", "一"), ("二",)]) == 1
     with pytest.raises(ValueError, match="words: expected at least one word, got none"):
         occurs((), [("一",)])
+
+
+@pytest.mark.parametrize(
+    ("changes", "chinese", "english"),
+    [
+        ({}, "你昨天给了他一本书吗？", "Did you give him a book yesterday ?"),
+        ({"time": WORDS.times[2]}, "你明天会给他一本书吗？", "Will you give him a book tomorrow ?"),
+        ({"giver": WORDS.people[3]}, "她昨天给了他一本书吗？", "Did she give him a book yesterday ?"),
+        ({"giver": WORDS.people[0]}, "我昨天给了他一本书吗？", "Did I give him a book yesterday ?"),
+        (
+            {"giver": Person("张明", "Zhang Ming", "Zhang Ming")},
+            "张明昨天给了他一本书吗？",
+            "Did Zhang Ming give him a book yesterday ?",
+        ),
+    ],
+)
+def test_pair_of_question(changes, chinese, english):
+    pair = pair_of(event(**({"giver": WORDS.people[1], "question": True} | changes)))
+    assert ("".join(pair.source), " ".join(pair.target)) == (chinese, english)
+
+
+def test_pair_of_question_aligns_did_to_le_and_ma_and_the_verb_to_its_base():
+    said = links(pair_of(event(question=True)))
+    assert {("了", "Did"), ("吗", "Did"), ("给", "give"), ("？", "?")} < said
+    assert ("了", "give") not in said
+    will = links(pair_of(event(question=True, time=WORDS.times[2])))
+    assert {("会", "Will"), ("吗", "Will")} < will
+
+
+def test_pair_of_joins_things_and_aligns_each_to_its_own():
+    more = (Item(WORDS.numbers[1], WORDS.things[3]), Item(WORDS.numbers[0], WORDS.things[2]))
+    pair = pair_of(event(others=more))
+    assert "".join(pair.source) == "我昨天给了他一本书和两把伞和一支笔。"
+    assert " ".join(pair.target) == "I gave him a book and two umbrellas and a pen yesterday ."
+    assert sorted(j for i, j in pair.alignment if pair.source[i] == "一") == [3, 9]
+    assert sorted((i, j) for i, j in pair.alignment if pair.source[i] == "和") == [(8, 5), (12, 8)]
+
+
+def test_event_refuses_a_negated_question_and_a_thing_twice():
+    with pytest.raises(ValueError, match="question: expected a question or a negation, got both"):
+        event(question=True, negated=True)
+    with pytest.raises(ValueError, match="others: expected different things, got 书、书"):
+        event(others=(Item(WORDS.numbers[0], WORDS.things[0]),))

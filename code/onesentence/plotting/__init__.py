@@ -5,26 +5,36 @@ A page says `plotting.use_style()` once, draws, and ends with `plotting.show(fig
 
 from onesentence.plotting.charts import bars, dots, heatmap, plane
 from onesentence.plotting.diagrams import draw_roles, draw_tree
+from onesentence.plotting.encoder_decoder import draw_encoder_decoder
 from onesentence.plotting.figure import show
+from onesentence.plotting.layers import draw_layers
 from onesentence.plotting.merges import draw_merges
+from onesentence.plotting.sequences import draw_sequences
 from onesentence.plotting.style import PALETTE, use_style
 from onesentence.plotting.table import Table, table
 from onesentence.plotting.timeline import draw_timeline
 from onesentence.plotting.unrolled import draw_unrolled
+from onesentence.plotting.visible import visible
+from onesentence.plotting.ways_back import draw_ways_back
 
 __all__ = [
     "PALETTE",
     "Table",
     "bars",
     "dots",
+    "draw_encoder_decoder",
+    "draw_layers",
     "draw_merges",
     "draw_roles",
+    "draw_sequences",
     "draw_timeline",
     "draw_tree",
     "draw_unrolled",
+    "draw_ways_back",
     "heatmap",
     "plane",
     "show",
     "table",
     "use_style",
+    "visible",
 ]

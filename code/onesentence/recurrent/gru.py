@@ -21,7 +21,7 @@ Sections 2.13 and 2.15 of the course.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,12 +39,10 @@ from onesentence.recurrent.cell import (
     time_first,
     time_last,
 )
+from onesentence.recurrent.gru_convention import Reset, Update, check_reset, check_update, mixed, recalled
 
 if TYPE_CHECKING:
     import torch
-
-Update: TypeAlias = Literal["writes", "keeps"]
-Reset: TypeAlias = Literal["before", "after"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +78,8 @@ class GRU:
         shapes = {"W_x": (3 * H, d), "W_h": (3 * H, H), "b": (3 * H,), "b_n": (H,)}
         for name, expected in shapes.items():
             object.__setattr__(self, name, checked_weights(name, getattr(self, name), expected))
-        _check_convention(self.update, self.reset)
+        check_update(self.update)
+        check_reset(self.reset)
 
     @classmethod
     def initial(
@@ -172,7 +171,8 @@ class GRU:
         """
         update = self.update if update is None else update
         reset = self.reset if reset is None else reset
-        _check_convention(update, reset)
+        check_update(update)
+        check_reset(reset)
         U = self.W_h[2 * self.hidden_size :]
         if reset != self.reset and (np.diag(np.diag(U)) != U).any() | self.b_n.any():
             raise ValueError(
@@ -210,8 +210,7 @@ class GRU:
             mask: True at real tokens, (..., T); elsewhere the state is carried over. None: all are real.
 
         Returns:
-            The pass; `saved` has the gates `r` and `z`, the candidate `n`, and `m`, its recurrent part with `b_n`
-            (before the reset gate multiplies it where that comes after).
+            The pass; `saved` has the gates `r` and `z` and the candidate `n`.
 
         Raises:
             TypeError: if an argument does not hold what it should.
@@ -222,19 +221,17 @@ class GRU:
         shape, H = (*batch, self.hidden_size), self.hidden_size
         (h,) = checked_state("state", self.start() if state is None else state, shape)
         a = time_first(inputs) @ self.W_x.T + self.b  # (T, ..., 3H): what does not depend on the state
-        saved = {name: np.empty((T, *shape), dtype=a.dtype) for name in ("r", "z", "n", "m")}
+        saved = {name: np.empty((T, *shape), dtype=a.dtype) for name in ("r", "z", "n")}
         states = np.empty((T + 1, *shape), dtype=a.dtype)
         states[0] = h
-        U = self.W_h[2 * H :]
+        V, U = self.W_h[: 2 * H], self.W_h[2 * H :]
         for t in range(T):
             h = states[t]
-            gates = _sigmoid(a[t, ..., : 2 * H] + h @ self.W_h[: 2 * H].T)
+            gates = _sigmoid(a[t, ..., : 2 * H] + h @ V.T)
             r, z = gates[..., :H], gates[..., H:]
-            m = (r * h if self.reset == "before" else h) @ U.T + self.b_n
-            n = np.tanh(a[t, ..., 2 * H :] + (m if self.reset == "before" else r * m))
-            new = (1 - z) * h + z * n if self.update == "writes" else z * h + (1 - z) * n
-            states[t + 1] = np.where(real[..., t, None], new, h)
-            for name, value in (("r", r), ("z", z), ("n", n), ("m", m)):
+            n = np.tanh(a[t, ..., 2 * H :] + recalled(h, r, U, self.b_n, self.reset))
+            states[t + 1] = np.where(real[..., t, None], mixed(h, n, z, self.update), h)
+            for name, value in (("r", r), ("z", z), ("n", n)):
                 saved[name][t] = value
         return Trace(inputs, real, (time_last(states),), {k: time_last(v) for k, v in saved.items()})
 
@@ -252,13 +249,13 @@ class GRU:
         """
         direct, real = time_first(checked_gradient(dh, trace)), np.moveaxis(trace.mask, -1, 0)[..., None]
         old, x = time_first(trace.states[0])[:-1], time_first(trace.x)
-        r, z, n, m = (time_first(trace.saved[name]) for name in ("r", "z", "n", "m"))
+        r, z, n = (time_first(trace.saved[name]) for name in ("r", "z", "n"))
         (later,) = checked_state("last", self.start() if last is None else last, direct.shape[1:])
         H, before, sign = self.hidden_size, self.reset == "before", 1 if self.update == "writes" else -1
         V, U = self.W_h[: 2 * H], self.W_h[2 * H :]
         write = z if self.update == "writes" else 1 - z  # share of the candidate in the new state
         slope_n, slope_z = write * (1 - n**2), sign * (n - old) * z * (1 - z)
-        slope_r = (old if before else m) * r * (1 - r)
+        slope_r = (old if before else old @ U.T + self.b_n) * r * (1 - r)
         delta = np.empty((*direct.shape[:-1], 3 * H), dtype=direct.dtype)  # dL/d(arguments of r, z, n)
         delta_m = np.empty_like(direct)
         for t in reversed(range(len(direct))):
@@ -271,25 +268,25 @@ class GRU:
             delta[t] = np.concatenate([dr, arriving * slope_z[t], candidate], axis=-1)
             through = (back * r[t] if before else back) + delta[t, ..., : 2 * H] @ V
             later = np.where(real[t], both * (1 - write[t]) + through, both)
-        flat, flat_m, rows = delta.reshape(-1, 3 * H), delta_m.reshape(-1, H), old.reshape(-1, H)
-        read = (r * old).reshape(-1, H) if before else rows
-        gradients = {
+        parameters = self._gathered(delta, delta_m, x, old, r * old if before else old)
+        return Gradients(parameters, x=time_last(delta @ self.W_x), start=(later,))
+
+    def _gathered(
+        self, delta: FloatArray, delta_m: FloatArray, x: FloatArray, old: FloatArray, read: FloatArray
+    ) -> dict[str, FloatArray]:
+        """Sum over time and batch: `read` (T, ..., H) is what the candidate's matrix multiplied."""
+        H = self.hidden_size
+        flat, flat_m = delta.reshape(-1, 3 * H), delta_m.reshape(-1, H)
+        gates = flat[:, : 2 * H].T @ old.reshape(-1, H)
+        return {
             "W_x": flat.T @ x.reshape(-1, self.input_size),
-            "W_h": np.concatenate([flat[:, : 2 * H].T @ rows, flat_m.T @ read]),
+            "W_h": np.concatenate([gates, flat_m.T @ read.reshape(-1, H)]),
             "b": flat.sum(axis=0),
             "b_n": flat_m.sum(axis=0),
         }
-        return Gradients(gradients, x=time_last(delta @ self.W_x), start=(later,))
 
 
 def _sigmoid(a: FloatArray) -> FloatArray:
     """1 / (1 + exp(-a)), which overflows nowhere in this form."""
     result: FloatArray = 0.5 * (1 + np.tanh(0.5 * a))
     return result
-
-
-def _check_convention(update: str, reset: str) -> None:
-    if update not in ("writes", "keeps"):
-        raise ValueError(f"update must be 'writes' or 'keeps', got {update!r}")
-    if reset not in ("before", "after"):
-        raise ValueError(f"reset must be 'before' or 'after', got {reset!r}")

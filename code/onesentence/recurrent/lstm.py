@@ -108,6 +108,47 @@ class LSTM:
         return cls(W_x=W_x, W_h=W_h, b=b)
 
     @classmethod
+    def constant(cls, *, i: ArrayLike, f: ArrayLike, g: ArrayLike, o: ArrayLike, inputs: int = 1) -> LSTM:
+        """Return a cell whose gates have the given values whatever it reads: zero weights, only biases.
+
+        A gate of 0 or 1 gets the bias -100 or 100: float64 cannot tell its sigmoid from 0 or 1.
+
+        Args:
+            i: input gate, one value in [0, 1] per unit, (H,) or a number.
+            f: forget gate, likewise.
+            g: candidate, in (-1, 1).
+            o: output gate, in [0, 1].
+            inputs: d; the inputs have no effect.
+
+        Raises:
+            TypeError: if an argument does not hold real numbers.
+            ValueError: if a value lies outside its range or the lengths differ.
+
+        Example:
+            >>> cell = LSTM.constant(i=0.1, f=0.9, g=0.5, o=0.8)
+            >>> h, c = cell.step([0.0], (np.zeros(1), np.ones(1)))
+            >>> c.round(6).tolist(), h.round(6).tolist()
+            ([0.95], [0.591826])
+        """
+        values = [
+            np.atleast_1d(as_floats(name, value)) for name, value in zip(GATES, (i, f, g, o), strict=True)
+        ]
+        for name, value in zip(GATES, values, strict=True):
+            if value.shape != values[0].shape or value.ndim != 1:
+                raise ValueError(f"{name} must have shape {values[0].shape} as i has, got {value.shape}")
+            if name == "g" and not (np.abs(value) < 1).all():
+                raise ValueError(f"g must lie in (-1, 1), got {value.tolist()}")
+            if name != "g" and not ((value >= 0) & (value <= 1)).all():
+                raise ValueError(f"{name} must lie in [0, 1], got {value.tolist()}")
+        with np.errstate(divide="ignore"):
+            scores = [
+                np.arctanh(v if name == "g" else 2 * v - 1) for name, v in zip(GATES, values, strict=True)
+            ]
+        b = np.concatenate([s if name == "g" else 2 * s for name, s in zip(GATES, scores, strict=True)])
+        H = len(values[0])
+        return cls(W_x=np.zeros((4 * H, inputs)), W_h=np.zeros((4 * H, H)), b=np.clip(b, -100, 100))
+
+    @classmethod
     def from_torch(cls, module: torch.nn.LSTM) -> LSTM:
         """Copy a one-layer, one-directional `torch.nn.LSTM`, its two biases added.
 

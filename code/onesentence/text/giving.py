@@ -22,6 +22,11 @@ class Person:
     object: str
     rank: int = 3
 
+    @property
+    def inside(self) -> str:
+        """The subject behind the first word of a sentence: he, but I and Mary as they are."""
+        return self.subject if self.subject in ("I", self.object) else self.subject.lower()
+
 
 @dataclass(frozen=True)
 class Verb:
@@ -61,8 +66,24 @@ class Time:
 
 
 @dataclass(frozen=True)
+class Item:
+    """So many of one thing."""
+
+    number: Number
+    thing: Thing
+
+
+@dataclass(frozen=True)
 class Event:
-    """One giving event; `time_first` puts the day before the subject in Chinese, never in English."""
+    """One giving event, said, denied or asked.
+
+    Attributes:
+        giver, recipient, verb, number, thing, time: who gave whom how many of what, and when.
+        time_first: whether the day stands before the subject in Chinese; it never does in English.
+        negated: whether it is denied.
+        question: whether it is asked; a question is not negated.
+        others: what was given besides, each of another thing, joined by 和 and `and`.
+    """
 
     giver: Person
     recipient: Person
@@ -72,6 +93,20 @@ class Event:
     time: Time
     time_first: bool = False
     negated: bool = False
+    question: bool = False
+    others: tuple[Item, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.negated and self.question:
+            raise ValueError("question: expected a question or a negation, got both")
+        names = [item.thing.zh for item in self.items]
+        if len(set(names)) < len(names):
+            raise ValueError(f"others: expected different things, got {'、'.join(names)}")
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """Everything that was given, in order."""
+        return (Item(self.number, self.thing), *self.others)
 
 
 PEOPLE = (

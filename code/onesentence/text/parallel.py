@@ -4,8 +4,10 @@ The units are cut like the nine of the book. A Chinese and an English sentence a
 word under the name of the part that it expresses, and two words are aligned if they stand under the same name. So
 the alignment is gold by construction; no aligner and no translator was run, and no pair was found in the world.
 
-Two choices of the annotation: 了 is aligned to the past form of the verb, and a measure word to nothing, since
-English has none here. Subjects begin an English sentence and are capitalised, so He and him are two words.
+Choices of the annotation: 了 is aligned to the past form of the verb, or to Did where a question has it; 吗 to Did or
+Will; a measure word to nothing, since English has none here. The first word of an English sentence is capitalised, so
+He and him are two words. Things are joined by 和 and `and` however many they are, with no comma, so that a longer list
+brings no new word.
 
 Sections 1.2 and 1.15 of the course.
 """
@@ -137,31 +139,40 @@ def occurs(words: tuple[str, ...], sentences: Iterable[tuple[str, ...]]) -> int:
 
 def _chinese(event: Event) -> list[tuple[str, str]]:
     head = [(event.giver.zh, "giver"), (event.time.zh, "time")]
-    verb = [(event.verb.zh, "verb")]
+    verb, ask = [(event.verb.zh, "verb")], "did" if event.time.past else "will"
     if event.time.past:
-        verb = [("没", "not"), *verb] if event.negated else [*verb, ("了", "verb")]
+        done = ("了", "did" if event.question else "verb")
+        verb = [("没", "not"), *verb] if event.negated else [*verb, done]
     else:
         verb = [*([("不", "not")] if event.negated else []), ("会", "will"), *verb]
-    what = [(event.number.zh, "number"), (event.thing.measure, "measure"), (event.thing.zh, "thing")]
-    return [
-        *(head[::-1] if event.time_first else head),
-        *verb,
-        (event.recipient.zh, "to"),
-        *what,
-        ("。", "stop"),
-    ]
+    what: list[tuple[str, str]] = []
+    for i, item in enumerate(event.items):
+        what += [("和", f"and {i}")] if i else []
+        what += [
+            (item.number.zh, f"number {i}"),
+            (item.thing.measure, "measure"),
+            (item.thing.zh, f"thing {i}"),
+        ]
+    end = [("吗", ask), ("？", "stop")] if event.question else [("。", "stop")]
+    return [*(head[::-1] if event.time_first else head), *verb, (event.recipient.zh, "to"), *what, *end]
 
 
 def _english(event: Event) -> list[tuple[str, str]]:
-    thing = event.thing
-    if event.time.past and event.negated:
-        verb = [("did", "not"), ("not", "not"), (event.verb.base, "verb")]
+    who, base = (event.giver.subject, "giver"), (event.verb.base, "verb")
+    if event.question:
+        front = [("Did", "did") if event.time.past else ("Will", "will"), (event.giver.inside, "giver"), base]
+    elif event.time.past and event.negated:
+        front = [who, ("did", "not"), ("not", "not"), base]
     elif event.time.past:
-        verb = [(event.verb.past, "verb")]
+        front = [who, (event.verb.past, "verb")]
     else:
-        verb = [("will", "will"), *([("not", "not")] if event.negated else []), (event.verb.base, "verb")]
-    what = [(event.number.en or thing.article, "number")]
-    what.append((thing.plural if event.number.en else thing.singular, "thing"))
-    phrases = [(event.giver.subject, "giver"), *verb, (event.recipient.object, "to"), *what]
-    phrases += [(event.time.en, "time"), (".", "stop")]
+        front = [who, ("will", "will"), *([("not", "not")] if event.negated else []), base]
+    what: list[tuple[str, str]] = []
+    for i, item in enumerate(event.items):
+        number, thing = item.number.en, item.thing
+        what += [("and", f"and {i}")] if i else []
+        what += [(number or thing.article, f"number {i}")]
+        what += [(thing.plural if number else thing.singular, f"thing {i}")]
+    phrases = [*front, (event.recipient.object, "to"), *what, (event.time.en, "time")]
+    phrases += [("?" if event.question else ".", "stop")]
     return [(word, part) for words, part in phrases for word in words.split()]

@@ -1,0 +1,1 @@
+"""Generation: from distributions to text, and what a text costs."""

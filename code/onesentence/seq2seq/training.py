@@ -1,0 +1,122 @@
+"""Training of a translator with true histories, and its losses.
+
+A model is anything that maps (source, source_mask, inputs) to logits (B, T, V). The loss of an update is the mean over
+the real labels of its batch; the loss of a corpus is the sum over all labels divided by their number, so that a long
+sentence counts for more than a short one. Section 2.5 of the course; clipping by the norm of all gradients together:
+Pascanu, Mikolov and Bengio 2013 (arXiv:1211.5063), section 3.2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from onesentence.numerics import FloatArray
+from onesentence.seq2seq.batches import Batch
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a model is trained.
+
+    Attributes:
+        updates: steps of Adam.
+        batch: pairs per update.
+        rate: of Adam.
+        clip: largest norm of all gradients together; a longer one is scaled down to it.
+    """
+
+    updates: int = 600
+    batch: int = 64
+    rate: float = 3e-3
+    clip: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.updates < 1 or self.batch < 1:
+            raise ValueError(
+                f"updates and batch must be at least 1, got updates={self.updates}, batch={self.batch}"
+            )
+        for name, value in (("rate", self.rate), ("clip", self.clip)):
+            if not (math.isfinite(value) and value > 0):
+                raise ValueError(f"{name} must be positive and finite, got {value}")
+
+
+def logits_of(model: nn.Module, batch: Batch) -> Tensor:
+    """Return a model's logits (N, T, V) for a batch, the true histories given."""
+    source, mask, inputs = map(torch.from_numpy, (batch.source, batch.source_mask, batch.inputs))
+    logits: Tensor = model(source, mask, inputs)
+    return logits
+
+
+def mean_loss(logits: Tensor, batch: Batch) -> Tensor:
+    """Return the mean of -ln p(label), in nats, over the real labels of a batch."""
+    real = torch.from_numpy(batch.mask)
+    return nn.functional.cross_entropy(logits[real], torch.from_numpy(batch.labels)[real])
+
+
+def train(
+    model: nn.Module,
+    data: Batch,
+    plan: Training,
+    rng: np.random.Generator,
+    watch: Callable[[int], None] | None = None,
+) -> list[float]:
+    """Train a model in place.
+
+    Args:
+        model: maps (source, source_mask, inputs) to logits.
+        data: all training pairs.
+        plan: how.
+        rng: shuffles the pairs, anew each time all have been used; the last batch of a round may be smaller.
+        watch: called with the number of updates done, before the first and after each.
+
+    Returns:
+        The loss of each update, before it.
+
+    Raises:
+        ValueError: if a loss is not finite.
+    """
+    optimiser = torch.optim.Adam(model.parameters(), lr=plan.rate, fused=True)
+    losses: list[float] = []
+    order: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+    if watch is not None:
+        watch(0)
+    for update in range(plan.updates):
+        if not order.size:
+            order = rng.permutation(len(data))
+        batch, order = data.rows(order[: plan.batch]), order[plan.batch :]
+        loss = mean_loss(logits_of(model, batch), batch)
+        if not math.isfinite(loss.item()):
+            raise ValueError(f"rate: the loss is {loss.item()} at update {update}; a smaller rate is needed")
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(model.parameters(), plan.clip)
+        optimiser.step()
+        losses.append(loss.item())
+        if watch is not None:
+            watch(update + 1)
+    return losses
+
+
+@torch.no_grad()
+def label_scores(model: nn.Module, data: Batch) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return each label's loss and whether it was the likeliest symbol, the true histories given.
+
+    Args:
+        model: as in `train`.
+        data: pairs.
+
+    Returns:
+        Losses in nats, (N, T), 0 at padded positions, and the hits, (N, T), False there.
+    """
+    logits = logits_of(model, data)
+    labels = torch.from_numpy(data.labels)
+    losses = nn.functional.cross_entropy(logits.transpose(1, 2), labels, reduction="none").numpy()
+    hits = (logits.argmax(dim=-1) == labels).numpy()
+    return np.where(data.mask, losses, 0.0), hits & data.mask

@@ -1,0 +1,43 @@
+"""Generation of a whole batch, and where it departs from the reference."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onesentence.seq2seq.batches import batch_of
+from onesentence.seq2seq.evaluation import first_difference, labels_of, translate
+from onesentence.seq2seq.fixed_summary import FixedSummary, FixedSummaryConfig
+from onesentence.seq2seq.training import label_scores
+from onesentence.text.vocabulary import BOS, EOS, PAD, Vocabulary
+
+ZH = Vocabulary.from_words(["我", "他", "走"], specials=[PAD])
+EN = Vocabulary.from_words(["I", "he", "go"], specials=[PAD, BOS, EOS])
+SEQUENCES = st.lists(st.integers(0, 3), max_size=6)
+
+
+@given(SEQUENCES, SEQUENCES)
+def test_first_difference_stands_behind_equal_prefixes(one, other):
+    at = first_difference(one, other)
+    if at is None:
+        assert one == other
+    else:
+        assert one[:at] == other[:at]
+        assert one[at : at + 1] != other[at : at + 1]
+
+
+def test_labels_of_drops_padding():
+    batch = batch_of([(("我",), ("I", "go")), (("他",), ("he",))], ZH, EN)
+    assert labels_of(batch) == [(3, 5, 2), (4, 2)]
+
+
+def test_translate_is_exact_where_every_label_is_likeliest():
+    pairs = [((a, b), ("I", "go")) for a in ("我", "他") for b in ("走", "我")]
+    batch = batch_of(pairs, ZH, EN)
+    for seed in range(20):
+        config = FixedSummaryConfig(len(ZH), len(EN), embedding=4, hidden=4, barred=(0, 1))
+        model = FixedSummary.initial(config, seed=seed)
+        written = translate(model, batch, eos=EN.id(EOS), limit=5)
+        _, hits = label_scores(model, batch)
+        exact = [row.ids == labels for row, labels in zip(written, labels_of(batch), strict=True)]
+        assert exact == (hits | ~batch.mask).all(axis=1).tolist()

@@ -1,0 +1,104 @@
+"""Batches shifted by one, and training with true histories."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from onesentence.numerics import token_losses
+from onesentence.seq2seq.batches import batch_of
+from onesentence.seq2seq.fixed_summary import FixedSummary, FixedSummaryConfig
+from onesentence.seq2seq.training import Training, label_scores, logits_of, mean_loss, train
+from onesentence.text.vocabulary import BOS, EOS, PAD, Vocabulary
+
+ZH = Vocabulary.from_words(["我", "他", "走", "来"], specials=[PAD])
+EN = Vocabulary.from_words(["I", "he", "go", "come"], specials=[PAD, BOS, EOS])
+PAIRS = [
+    (("我", "走"), ("I", "go")),
+    (("他",), ("he",)),
+    (("他", "来"), ("he", "come")),
+    (("我", "来"), ("I", "come")),
+]
+
+
+def model_of(seed: int = 0) -> FixedSummary:
+    config = FixedSummaryConfig(len(ZH), len(EN), embedding=8, hidden=8, barred=(EN.id(PAD), EN.id(BOS)))
+    return FixedSummary.initial(config, seed=seed)
+
+
+def test_batch_of_by_hand():
+    batch = batch_of(PAIRS[:2], ZH, EN)
+    assert batch.source.tolist() == [[1, 3], [2, 0]]
+    assert batch.source_mask.tolist() == [[True, True], [True, False]]
+    assert batch.inputs.tolist() == [[1, 3, 5], [1, 4, 0]]
+    assert batch.labels.tolist() == [[3, 5, 2], [4, 2, 0]]
+    assert batch.mask.tolist() == [[True, True, True], [True, True, False]]
+
+
+def test_batch_inputs_are_the_labels_one_later():
+    batch = batch_of(PAIRS, ZH, EN)
+    both = batch.mask[:, 1:]
+    np.testing.assert_array_equal(batch.inputs[:, 1:][both], batch.labels[:, :-1][both])
+
+
+def test_rows_cuts_to_the_longest():
+    batch = batch_of(PAIRS, ZH, EN).rows([1])
+    assert (batch.source.shape, batch.labels.shape, len(batch)) == ((1, 1), (1, 2), 1)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([], "pairs: expected at least one, got none"),
+        ([((), ("I",))], "got an empty side"),
+        ([(("你",), ("I",))], "'你' is not among"),
+    ],
+)
+def test_batch_of_refuses(pairs, message):
+    with pytest.raises(ValueError, match=message):
+        batch_of(pairs, ZH, EN)
+
+
+def test_mean_loss_counts_real_labels_only():
+    model, batch = model_of(), batch_of(PAIRS, ZH, EN)
+    logits = logits_of(model, batch)
+    losses, hits = label_scores(model, batch)
+    mine = token_losses(np.where(batch.mask[..., None], logits.detach().numpy(), 0), batch.labels, batch.mask)
+    np.testing.assert_allclose(losses, mine, rtol=0, atol=1e-6)
+    assert mean_loss(logits, batch).item() == pytest.approx(mine.sum() / batch.mask.sum(), abs=1e-6)
+    assert not hits[~batch.mask].any()
+
+
+def test_train_learns_four_pairs_and_reports_each_loss():
+    model, batch = model_of(), batch_of(PAIRS, ZH, EN)
+    seen: list[int] = []
+    losses = train(
+        model, batch, Training(updates=60, batch=3, rate=0.03), np.random.default_rng(0), seen.append
+    )
+    assert seen == list(range(61))
+    assert len(losses) == 60
+    assert losses[-1] < 0.1 < 1 < losses[0]
+    assert label_scores(model, batch)[1].sum() == batch.mask.sum()
+
+
+def test_train_repeats():
+    results = []
+    for _ in range(2):
+        model = model_of()
+        train(model, batch_of(PAIRS, ZH, EN), Training(updates=3, batch=2), np.random.default_rng(5))
+        results.append(model.output.linear.weight.detach())
+    assert torch.equal(*results)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"updates": 0}, "updates and batch must be at least 1, got updates=0"),
+        ({"rate": 0.0}, "rate must be positive and finite, got 0.0"),
+        ({"clip": float("inf")}, "clip must be positive and finite, got inf"),
+    ],
+)
+def test_training_refuses(change, message):
+    with pytest.raises(ValueError, match=message):
+        Training(**change)
