@@ -59,9 +59,8 @@ class Forker:
 
     def end(self) -> None:
         """End the process."""
-        if self.process is not None and self.process.stdin is not None:
-            self.process.stdin.close()
-            self.process.wait(timeout=LIMIT)
+        if self.process is not None:
+            self.process.communicate(timeout=LIMIT)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -57,8 +57,17 @@ def serious(page: Page, *, every_text: bool = False) -> list[str]:
     ]
 
 
+ENGLISH = """() => [...document.querySelectorAll('[title], [aria-label], [data-bs-original-title]')]
+    .filter(element => !element.closest('article p, article cite, .katex'))
+    .flatMap(element => ['title', 'aria-label', 'data-bs-original-title'].map(a => element.getAttribute(a)))
+    .filter(text => text && !/[\\u4e00-\\u9fff]/.test(text))"""
+"""The names and tips without a Chinese character: Sphinx and the theme know some of their words in English only."""
+
+
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing_serious(browser: Browser, html: Path, name: str) -> None:
+def test_axe_finds_nothing_serious_and_names_and_tips_are_chinese(
+    browser: Browser, html: Path, name: str
+) -> None:
     context = browser.new_context(viewport={"width": 1400, "height": 900}, color_scheme="light")
     page = context.new_page()
     page.goto((html / name).as_uri())
@@ -71,12 +80,14 @@ def test_axe_finds_nothing_serious(browser: Browser, html: Path, name: str) -> N
             page.wait_for_load_state("load")
         else:
             page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
-        page.evaluate(
-            "document.getAnimations().forEach(animation => animation.finish())"
-        )  # colours that fade over
+        page.evaluate("document.getAnimations().forEach(fading => fading.finish())")
         found[scheme] = serious(page)
+    page.set_viewport_size({"width": 900, "height": 900})
+    english, words = page.evaluate(ENGLISH), page.inner_text("body")
     context.close()
     assert found == {"light": [], "dark": []}
+    assert english == []
+    assert "Copyright" not in words
 
 
 def test_axe_finds_a_planted_fault(browser: Browser, html: Path) -> None:
@@ -112,6 +123,14 @@ def test_pale_text_of_every_kind_is_found_by_its_look(browser: Browser, html: Pa
     page.close()
 
 
+def test_english_name_is_found(browser: Browser, html: Path) -> None:
+    page = browser.new_page()
+    page.goto((html / "book" / "index.html").as_uri())
+    page.evaluate("document.querySelector('button').setAttribute('aria-label', 'Toggle it')")
+    assert page.evaluate(ENGLISH) == ["Toggle it"]
+    page.close()
+
+
 def test_keyboard_reaches_the_content_and_shows_where_it_is(browser: Browser, html: Path) -> None:
     page = browser.new_page(viewport={"width": 1400, "height": 900})
     page.goto((html / "book" / "03-reading" / "the-read.html").as_uri())
@@ -141,23 +160,3 @@ def test_skip_link_leads_to_the_content(browser: Browser, html: Path) -> None:
     page.keyboard.press("Enter")
     assert page.evaluate("location.hash") == "#main-content"
     page.close()
-
-
-def test_names_and_tips_are_chinese(browser: Browser, html: Path) -> None:
-    """Sphinx and the theme know some of their words in English only."""
-    page = browser.new_page(viewport={"width": 900, "height": 900})
-    english = set()
-    for name in PAGES:
-        page.goto((html / name).as_uri())
-        page.wait_for_load_state("load")
-        english |= set(
-            page.evaluate(
-                """() => [...document.querySelectorAll('[title], [aria-label], [data-bs-original-title]')]
-                    .filter(element => !element.closest('article p, article cite, .katex'))
-                    .flatMap(element => ['title', 'aria-label', 'data-bs-original-title'].map(a => element.getAttribute(a)))
-                    .filter(text => text && !/[\\u4e00-\\u9fff]/.test(text))"""
-            )
-        )
-        assert "Copyright" not in page.inner_text("body")
-    page.close()
-    assert english == set()
