@@ -34,26 +34,32 @@ LIBRARIES = (
         "IPython.core.inputtransformer2",
         "pygments.lexers.python",
     ),
+    *("docutils.parsers.rst.languages.zh_cn", "IPython.lib.lexers", "a11y_pygments", "fontTools.subset"),
 )
 
 
-def build() -> None:
-    """Build the book in this folder as `jupyter-book build --quiet .` does; does not return."""
+def load() -> None:
+    """Import the libraries, those that are there."""
+    for name in LIBRARIES:
+        with suppress(ImportError):
+            importlib.import_module(name)
+
+
+def build(*command: str) -> None:
+    """Run a command of Jupyter Book in this folder and process; does not return."""
     from jupyter_book.cli.main import main
 
-    sys.argv = ["jupyter-book", "build", "--quiet", "."]
+    sys.argv = list(command)
     main()
 
 
 def serve() -> None:
     """Fork a build for each line of the standard input; after it, write MARK and its exit status."""
-    for name in LIBRARIES:
-        with suppress(ImportError):
-            importlib.import_module(name)
+    load()
     for _ in sys.stdin:
         child = os.fork()
         if not child:
-            build()
+            build("jupyter-book", "build", "--quiet", ".")
         _, status = os.waitpid(child, 0)
         print(f"{MARK}{os.waitstatus_to_exitcode(status)}", flush=True)
 

@@ -1,21 +1,97 @@
-"""A small book of three pages, built once per worker; tests copy it, plant a fault and build again."""
+"""A small book of three pages, built once per worker; tests copy it, plant a fault and build again.
+
+Most builds are forked from a process that has the libraries loaded (`forked.py`), which saves a second of each;
+`plainly=True` starts `jupyter-book build .` as a reader does.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = Path(__file__).parent / "book"
+LIMIT = 90
+"""Seconds after which a build is killed."""
+
+
+class Forker:
+    """The process that forks builds, one at a time; started with the first, ended with the tests."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[str] | None = None
+        self.folder = tempfile.mkdtemp(prefix="forked-")
+
+    def fork(self, folder: Path, environment: dict[str, str]) -> Forked:
+        """Start a build."""
+        if self.process is None:
+            paths = (ROOT / "tools", ROOT / "code")
+            self.process = subprocess.Popen(
+                [sys.executable, str(Path(__file__).with_name("forked.py"))],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))},
+                start_new_session=True,
+            )
+        pipe = Path(self.folder, "output")
+        pipe.unlink(missing_ok=True)
+        os.mkfifo(pipe)
+        request = {"folder": str(folder), "environment": environment, "output": str(pipe)}
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        return Forked(int(self.process.stdout.readline()), pipe.open(encoding="utf-8"), self.process.stdout)
+
+    def end(self) -> None:
+        """End the process."""
+        if self.process is not None:
+            self.process.communicate(timeout=LIMIT)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Forked:
+    """A running build: its process id, what it prints, its exit status."""
+
+    def __init__(self, pid: int, stdout: TextIO, answers: TextIO) -> None:
+        self.pid, self.stdout, self.answers = pid, stdout, answers
+        self.timer = threading.Timer(LIMIT, self.kill)
+        self.timer.start()
+
+    def kill(self) -> None:
+        """Kill the build; its kernels have sessions of their own."""
+        os.killpg(self.pid, signal.SIGKILL)
+
+    def wait(self) -> tuple[int, str]:
+        """Return the exit status and what had not been read of the output."""
+        with self.stdout:
+            output = self.stdout.read()
+        status = int(self.answers.readline())
+        self.timer.cancel()
+        return status, output
+
+
+FORKER = Forker()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _forker_ends() -> Iterator[None]:
+    yield
+    FORKER.end()
 
 
 @dataclass
@@ -47,8 +123,14 @@ class Book:
         jupyter_book = str(Path(sys.executable).with_name("jupyter-book"))
         return {"args": [jupyter_book, "build", "."], "cwd": self.root, "env": env, "text": True}
 
-    def build(self) -> tuple[int, str]:
-        run = subprocess.run(**self.command, capture_output=True, check=False, timeout=90)
+    def start(self) -> Forked:
+        """Start a build in a process of its own; what it prints on both streams comes through one pipe."""
+        return FORKER.fork(self.root, self.command["env"])
+
+    def build(self, *, plainly: bool = False) -> tuple[int, str]:
+        if not plainly:
+            return self.start().wait()
+        run = subprocess.run(**self.command, capture_output=True, check=False, timeout=LIMIT)
         return run.returncode, run.stdout + run.stderr
 
     def executed(self) -> set[str]:
@@ -83,7 +165,7 @@ def lay_once() -> Callable[[Path], Book]:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Book:
     """The small book, built without a fault. Do not change it."""
     book = lay_book(tmp_path_factory.mktemp("small") / "book")
-    status, output = book.build()
+    status, output = book.build(plainly=True)
     assert status == 0, output
     return book
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import signal
 import subprocess
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import psutil
@@ -45,29 +45,26 @@ class Changed:
         self.path.write_bytes(self.before)
 
 
-@pytest.mark.parametrize(
-    ("file", "pages"),
-    [
-        ("code/onesentence/sentence/example.py", {"alpha"}),  # imported by the page
-        ("code/onesentence/evidence/emit.py", {"alpha"}),  # imported by what it imports
-        ("code/onesentence/plotting/style.py", {"beta"}),
-        ("code/onesentence/plotting/__init__.py", {"beta"}),
-        ("code/onesentence/__init__.py", {"alpha", "beta"}),
-        ("code/onesentence/attention/read.py", set()),  # imported by no page here
-        ("requirements.txt", {"alpha", "beta"}),
-    ],
+CHANGES: tuple[tuple[str, set[str]], ...] = (
+    ("code/onesentence/sentence/example.py", {"alpha"}),  # imported by the page
+    ("code/onesentence/plotting/style.py", {"beta"}),
+    ("code/onesentence/evidence/emit.py", {"alpha"}),  # imported by what it imports
+    ("code/onesentence/plotting/__init__.py", {"beta"}),
+    ("code/onesentence/evidence/data/sections.json", {"alpha"}),  # declared by a module that it imports
+    ("code/onesentence/attention/read.py", set()),  # imported by no page here
+    ("code/onesentence/__init__.py", {"alpha", "beta"}),
+    ("code/onesentence/attention/__init__.py", set()),
+    ("requirements.txt", {"alpha", "beta"}),
 )
-def test_changed_module_runs_the_pages_that_import_it_and_no_other(coded, file: str, pages: set[str]) -> None:
-    with Changed(coded.root / file):
-        assert coded.executed() == pages
+
+
+def test_changed_file_runs_the_pages_that_use_it_and_no_other(coded) -> None:
+    """No two neighbours have a page in common: were one that is put back not still cached, the next build would run it."""
+    assert not [pair for pair in pairwise(pages for _, pages in CHANGES) if pair[0] & pair[1]]
+    for file, pages in CHANGES:
+        with Changed(coded.root / file, "\n" if file.endswith(".json") else "# changed\n"):
+            assert coded.executed() == pages, file
     assert coded.executed() == set(), "what was there before is still cached"
-
-
-def test_changed_data_file_runs_the_pages_whose_modules_declare_it(coded) -> None:
-    data = coded.root / "code" / "onesentence" / "evidence" / "data" / "sections.json"
-    with Changed(data, "\n"):
-        assert coded.executed() == {"alpha"}
-    assert coded.executed() == set()
 
 
 def test_changed_function_changes_the_page(coded) -> None:
@@ -174,22 +171,26 @@ def test_module_beside_the_package_and_nested_data_are_seen(tmp_path: Path) -> N
 
 
 def during(book, change) -> tuple[int, str]:
-    """Build, and change something while a page runs."""
-    (book.root / "running").unlink(missing_ok=True)
-    process = subprocess.Popen(**book.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    """Build, and change something while a page runs, which waits for it."""
+    for name in ("running", "changed"):
+        (book.root / name).unlink(missing_ok=True)
+    build = book.start()
     until = time.monotonic() + 60
-    while not (book.root / "running").exists() and time.monotonic() < until and process.poll() is None:
+    while not (book.root / "running").exists() and time.monotonic() < until:
         time.sleep(0.05)
     change()
-    output, _ = process.communicate(timeout=90)
-    return process.returncode, output
+    (book.root / "changed").touch()
+    return build.wait()
 
 
 def test_what_changes_while_a_page_runs_is_not_kept(coded) -> None:
     """Code of one moment must not be published under the key of another; a page saved meanwhile is not run unseen."""
     page, module = coded.page("alpha"), coded.root / "code" / "onesentence" / "sentence" / "example.py"
     text, code = page.read_text(encoding="utf-8"), module.read_text(encoding="utf-8")
-    slow = f"import pathlib, time\n\npathlib.Path({str(coded.root / 'running')!r}).touch()\ntime.sleep(4)\nprint(1)"
+    slow = (
+        f"import pathlib, time\n\nroot = pathlib.Path({str(coded.root)!r})\n(root / 'running').touch()\n"
+        "while not (root / 'changed').exists():\n    time.sleep(0.05)\nprint(1)"
+    )
     try:
         coded.edit("alpha", 'print("八步")', slow)
         status, output = during(coded, lambda: module.write_text(code + "\nLATE = 1\n", encoding="utf-8"))
@@ -239,47 +240,37 @@ def test_page_that_the_table_of_contents_names_in_vain_is_named(coded) -> None:
 
 def killed(book, when: str) -> str:
     """Start a build, kill it once it has printed something, return what it printed."""
-    process = subprocess.Popen(
-        **book.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
-    )
+    build = book.start()
     seen = ""
-    assert process.stdout is not None
-    for line in process.stdout:
+    for line in build.stdout:
         seen += line
         if when in re.sub(r"\x1b\[[0-9;]*m", "", line):
             break
     else:
         pytest.fail(f"the build ended before it printed {when!r}: {seen}")
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait(timeout=30)
-    process.stdout.close()
+    build.kill()
+    assert build.wait()[0] == -signal.SIGKILL
     return seen
 
 
-@pytest.mark.parametrize(
-    "when",
-    [
-        "updating environment",
-        "executed [1/",
-        "reading sources... [ 67%]",
-        "writing output... [ 33%]",
-        "copying assets",
-    ],
-)
-def test_killed_build_is_made_good_by_the_next(coded, when: str) -> None:
-    word = "被中断的一句" + "".join("甲乙丙丁戊己庚辛壬癸"[int(d)] for d in str(time.monotonic_ns()))
-    with (
-        Changed(coded.page("alpha"), f"\n{word}。\n"),
-        Changed(coded.root / "code" / "onesentence" / "__init__.py", f"# {word}\n"),
+def test_killed_build_is_made_good_by_the_next(coded) -> None:
+    for when in (
+        *("updating environment", "executed [1/", "reading sources... [ 67%]"),
+        *("writing output... [ 33%]", "copying assets"),
     ):
-        killed(coded, when)
-        status, output = coded.build()
-        assert status == 0, output
-        for page in ("alpha", "beta", "index"):
-            assert (coded.html / "book" / f"{page}.html").is_file()
-        assert word in (coded.html / "book" / "alpha.html").read_text(encoding="utf-8")
-        assert "八步" in (coded.html / "book" / "alpha.html").read_text(encoding="utf-8")
-        assert "0.881" in (coded.html / "book" / "beta.html").read_text(encoding="utf-8")
+        word = "被中断的一句" + "".join("甲乙丙丁戊己庚辛壬癸"[int(d)] for d in str(time.monotonic_ns()))
+        with (
+            Changed(coded.page("alpha"), f"\n{word}。\n"),
+            Changed(coded.root / "code" / "onesentence" / "__init__.py", f"# {word}\n"),
+        ):
+            killed(coded, when)
+            status, output = coded.build()
+            assert status == 0, output
+            for page in ("alpha", "beta", "index"):
+                assert (coded.html / "book" / f"{page}.html").is_file()
+            assert word in (coded.html / "book" / "alpha.html").read_text(encoding="utf-8")
+            assert "八步" in (coded.html / "book" / "alpha.html").read_text(encoding="utf-8")
+            assert "0.881" in (coded.html / "book" / "beta.html").read_text(encoding="utf-8")
     assert coded.build()[0] == 0
 
 

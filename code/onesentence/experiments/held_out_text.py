@@ -1,165 +1,46 @@
-"""Counts and a window network on the same held-out text: loss, an unseen pair of words, over-training.
+"""Counts, a window network and two recurrent ones on the same held-out text: loss, an unseen pair, over-training.
 
-Every seed draws its own texts from the grammar of giving, for training, for choosing and for testing; the pair
-`gave you` never occurs in the first two. Count models are fitted on the training text, their free parameter is chosen
-on the choosing text. The window network is trained for a fixed number of epochs and measured after each; the epoch is
-chosen on the choosing text too. One model reads characters instead of words, so that losses per token and per
-character can be told apart. BOS is never predicted, EOS always, and nothing is padded. Sections 1.6 to 1.8 and 1.13 of
-the course.
+Every seed draws its own texts; the pair `gave you` never occurs in training (`held_out_data`). Count models are fitted
+on the training text, their free parameter is chosen on the choosing text (`held_out_counts`). The networks are trained
+for a fixed number of epochs and measured after each; the epoch is chosen on the choosing text too
+(`held_out_networks`). One model reads characters instead of words, so that losses per token and per character can be
+told apart. BOS is never predicted, EOS always, padding never. Sections 1.6 to 1.8, 1.13, 2.1 and 2.2 of the course.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Mapping
+from functools import partial
 from math import inf, isfinite
+from typing import Any
 
-import numpy as np
-
-from onesentence.embed.optim import Adam
-from onesentence.embed.window import WindowLM
-from onesentence.embed.window_train import fit
 from onesentence.evidence.records import Record, memoised, versions_of
-from onesentence.text.interpolation import Interpolated, fit_weights
-from onesentence.text.kneser_ney import KneserNey, estimate_discount
-from onesentence.text.language_model import ContextModel
-from onesentence.text.ngram import AddAlpha, MaximumLikelihood
-from onesentence.text.ngram_counts import NgramCounts
-from onesentence.text.vocabulary import BOS, EOS, Vocabulary
-from onesentence.text.window_corpus import Sentence, giving_sentences
+from onesentence.experiments import seeds
+from onesentence.experiments.held_out_counts import character_model, count_models, loss_per_token
+from onesentence.experiments.held_out_data import HeldOut, as_characters, characters_per_token, draw_texts
+from onesentence.experiments.held_out_networks import MEASURED, train_networks
 
-ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-"""Pseudo-counts to choose from."""
-
-LEAST = 1e-4
-"""Weight of the uniform distribution in the interpolation, at least."""
-
-WORD_MODELS = ("mle", "add_alpha", "interpolated", "kneser_ney", "window")
-MODELS = (*WORD_MODELS, "characters")
+COUNTED = ("mle", "add_alpha", "interpolated", "kneser_ney")
 
 
-@dataclass(frozen=True)
-class HeldOut:
-    """What is compared.
-
-    Attributes:
-        train: training sentences.
-        choose: sentences for choosing parameters and the epoch.
-        test: test sentences.
-        pair: the verb and recipient of the unseen sentences.
-        order: n of the word models; the network's window is n - 1.
-        characters: n of the character model.
-        embedding: d of the network.
-        hidden: H of the network.
-        epochs: epochs of training.
-        batch: windows per step.
-        rate: of Adam.
-        seeds: each draws texts and a network.
-    """
-
-    train: int = 400
-    choose: int = 100
-    test: int = 150
-    pair: tuple[str, str] = ("gave", "you")
-    order: int = 4
-    characters: int = 7
-    embedding: int = 8
-    hidden: int = 16
-    epochs: int = 24
-    batch: int = 64
-    rate: float = 0.01
-    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
-
-    def __post_init__(self) -> None:
-        for name in ("train", "choose", "test", "epochs"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if self.order < 2:
-            raise ValueError(f"order must be at least 2, so that a window has a word, got {self.order}")
-        if not self.seeds:
-            raise ValueError("seeds: expected at least one, got none")
-
-
-@dataclass(frozen=True)
-class Texts:
-    """The texts of one seed; `unseen` are the sentences with the pair, drawn like the test text."""
-
-    train: tuple[Sentence, ...]
-    choose: tuple[Sentence, ...]
-    test: tuple[Sentence, ...]
-    unseen: tuple[Sentence, ...]
-
-
-def draw_texts(config: HeldOut, seed: int) -> Texts:
-    """Draw the texts of one seed."""
-    train, choose, test = (
-        giving_sentences(count, np.random.default_rng([seed, part]), held_out=[config.pair])
-        for part, count in enumerate((config.train, config.choose, config.test))
-    )
-    whole = giving_sentences(120 * config.test, np.random.default_rng([seed, 3]))
-    unseen = [words for words in whole if config.pair in pairwise(words)]
-    return Texts(train, choose, test, tuple(unseen[: config.test]))
-
-
-def as_characters(sentences: Sequence[Sentence]) -> tuple[tuple[str, ...], ...]:
-    """Return sentences as characters, a space between words."""
-    return tuple(tuple(" ".join(words)) for words in sentences)
-
-
-def loss_per_token(model: ContextModel, sentences: Sequence[Sequence[str]]) -> float:
-    """Return the mean negative log probability in nats per predicted token, EOS counted; `inf` where one is 0."""
-    total = -sum(model.log_prob_sentence(words) for words in sentences)
-    return total / sum(len(words) + 1 for words in sentences)
-
-
-def characters_per_token(sentences: Sequence[Sentence]) -> float:
-    """Return how many characters a predicted token stands for, the end of the sentence as one of both."""
-    return sum(len(" ".join(words)) + 1 for words in sentences) / sum(len(words) + 1 for words in sentences)
-
-
-def count_models(config: HeldOut, texts: Texts) -> dict[str, ContextModel]:
-    """Fit the word models that count; parameters are chosen on the choosing text."""
-    vocabulary = Vocabulary.from_sentences(texts.train, specials=[BOS, EOS])
-    counts = NgramCounts.of(texts.train, config.order, vocabulary)
-    smoothed = [AddAlpha(counts, alpha) for alpha in ALPHAS]
-    return {
-        "mle": MaximumLikelihood(counts),
-        "add_alpha": min(smoothed, key=lambda model: loss_per_token(model, texts.choose)),
-        "interpolated": Interpolated(counts, fit_weights(counts, texts.choose, least=LEAST).weights),
-        "kneser_ney": KneserNey(counts, estimate_discount(counts)),
-    }
-
-
-def train_window(config: HeldOut, texts: Texts, seed: int) -> dict[str, list[float]]:
-    """Train the network; return its losses per token after every epoch, by text."""
-    vocabulary = Vocabulary.from_sentences(texts.train, specials=[BOS, EOS])
-    rng = np.random.default_rng([seed, 4])
-    model = WindowLM.initial(
-        vocabulary.symbols,
-        window=config.order - 1,
-        embedding=config.embedding,
-        hidden=config.hidden,
-        rng=rng,
-    )
-    examples = {
-        name: model.examples([vocabulary.encode(words).tolist() for words in getattr(texts, name)])
-        for name in ("train", "choose", "test", "unseen")
-    }
-    network, optimiser = model.network, Adam(rate=config.rate)
-    curves = {name: list[float]() for name in examples}
-    for _ in range(config.epochs):
-        network, _ = fit(
-            network, *examples["train"], optimiser=optimiser, epochs=1, batch=config.batch, rng=rng
-        )
-        for name, (windows, targets) in examples.items():
-            curves[name].append(network.loss(windows, targets))
-    return curves
-
-
-def _finite(loss: float) -> float | None:
-    return loss if isfinite(loss) else None  # JSON has no infinity
+def one_seed(config: HeldOut, seed: int) -> dict[str, Any]:
+    """Compare the models on the texts of one seed; the keys are those of the record's metrics."""
+    texts = draw_texts(config, seed)
+    models, networks = count_models(config, texts), train_networks(config, texts, seed)
+    spelled = character_model(config, texts)
+    found: dict[str, Any] = {}
+    for name in ("test", "unseen"):
+        part = getattr(texts, name)
+        losses = [loss_per_token(model, part) for model in models.values()]
+        losses += [networks[kind].curves[name][networks[kind].best] for kind in config.networks]
+        found[name] = [_finite(loss) for loss in (*losses, loss_per_token(spelled, as_characters(part)))]
+    found["per_character"] = _per_character(found["test"], characters_per_token(texts.test))
+    found["best"] = [networks[kind].best + 1 for kind in config.networks]
+    found["parameters"] = [networks[kind].size for kind in config.networks]
+    for name in MEASURED:
+        found[f"curve_{name}"] = [networks[kind].curves[name] for kind in config.networks]
+    return found
 
 
 @memoised
@@ -170,35 +51,24 @@ def run(config: HeldOut) -> Record:
         config: what is compared.
 
     Returns:
-        Per seed: `test` and `unseen`, the loss in nats per token of each of `MODELS` (None where a sentence has
-        probability 0); `per_character`, the test loss in nats per character; `best`, the network's epoch that was
-        chosen; `curve_train`, `curve_choose`, `curve_test`, `curve_unseen`, its losses by epoch.
+        Per seed: `test` and `unseen`, the loss in nats per token of each of the models (None where a sentence has
+        probability 0); `per_character`, the test loss in nats per character; and for each network `best`, the
+        epoch that was chosen, `parameters`, their number, and `curve_choose`, `curve_test`, `curve_unseen`, the losses
+        by epoch.
     """
-    names = ("test", "unseen", "per_character", "best")
-    metrics: dict[str, list[object]] = {name: [] for name in names}
-    metrics |= {f"curve_{name}": [] for name in ("train", "choose", "test", "unseen")}
-    for seed in config.seeds:
-        texts = draw_texts(config, seed)
-        models, curves = count_models(config, texts), train_window(config, texts, seed)
-        letters = {name: as_characters(getattr(texts, name)) for name in ("train", "test", "unseen")}
-        spelled = KneserNey(NgramCounts.of(letters["train"], config.characters), 0.75)
-        best = int(np.argmin(curves["choose"]))
-        for name in ("test", "unseen"):
-            losses = [loss_per_token(model, getattr(texts, name)) for model in models.values()]
-            losses += [curves[name][best], loss_per_token(spelled, letters[name])]
-            metrics[name].append([_finite(loss) for loss in losses])
-        metrics["per_character"].append(_per_character(metrics["test"][-1], characters_per_token(texts.test)))
-        metrics["best"].append(best + 1)
-        for name, curve in curves.items():
-            metrics[f"curve_{name}"].append(curve)
+    found = seeds.over(config.seeds, partial(one_seed, config))
     return Record(
         name="held_out_text",
         identity="trained",
         config=dataclasses.asdict(config),
         seeds=config.seeds,
-        metrics=metrics,
+        metrics={name: [one[name] for one in found] for name in found[0]},
         versions=versions_of("numpy"),
     )
+
+
+def _finite(loss: float) -> float | None:
+    return loss if isfinite(loss) else None  # JSON has no infinity
 
 
 def _per_character(losses: object, ratio: float) -> list[float | None]:
@@ -207,9 +77,19 @@ def _per_character(losses: object, ratio: float) -> list[float | None]:
     return [None if x is None else x / ratio for x in losses[:-1]] + [losses[-1]]
 
 
-def by_model(record: Record, metric: str) -> Mapping[str, list[float]]:
-    """Return a metric of a record as values per seed, by model; `inf` where a sentence has probability 0."""
-    rows = record.metrics[metric]
-    return {
-        name: [inf if row[place] is None else row[place] for row in rows] for place, name in enumerate(MODELS)
-    }
+def by_model(record: Record, metric: str) -> Mapping[str, list[Any]]:
+    """Return a metric of a record as values per seed, by model; `inf` where a sentence has probability 0.
+
+    Args:
+        record: of `run`.
+        metric: its name; those of the training are by network only.
+
+    Raises:
+        ValueError: if the record has no such metric.
+    """
+    if metric not in record.metrics:
+        raise ValueError(f"metric must be one of {sorted(record.metrics)}, got {metric!r}")
+    rows, networks = record.metrics[metric], record.config["networks"]
+    models = (*COUNTED, *networks, "characters")
+    names = models if metric in ("test", "unseen", "per_character") else networks
+    return {name: [inf if row[at] is None else row[at] for row in rows] for at, name in enumerate(names)}
