@@ -139,7 +139,8 @@ def test_converted_reset_agrees_where_the_candidate_matrix_is_diagonal(seed):
     cell.W_h[8:] = np.diag(rng.normal(size=4))
     other = cell.converted(reset="after", update="keeps")  # b_n is drawn too: it moves to b
     assert (other.update, other.reset) == ("keeps", "after")
-    assert cell.b_n.all() and not other.b_n.any()
+    assert cell.b_n.all()
+    assert not other.b_n.any()
     x = rng.normal(size=(2, 5, 3))
     np.testing.assert_allclose(other.run(x).h, cell.run(x).h, rtol=0, atol=1e-13)
     back = other.converted(reset="before")
@@ -151,9 +152,7 @@ def test_converted_refuses_reset_where_the_functions_differ(reset):
     cell = drawn(reset=reset)
     other = "after" if reset == "before" else "before"
     cell.b_n[:] = 0
-    with pytest.raises(
-        ValueError, match=f"reset: not converted to '{other}'.* diagonal and b_n is 0"
-    ):
+    with pytest.raises(ValueError, match=f"reset: not converted to '{other}'.* diagonal and b_n is 0"):
         cell.converted(reset=other)
     assert cell.converted(reset=reset).reset == reset
 
