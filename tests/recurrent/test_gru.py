@@ -137,11 +137,14 @@ def test_converted_and_back_is_the_same_cell(seed, convention):
 def test_converted_reset_agrees_where_the_candidate_matrix_is_diagonal(seed):
     cell, rng = drawn("writes", "before", seed=seed), np.random.default_rng(seed)
     cell.W_h[8:] = np.diag(rng.normal(size=4))
-    cell.b_n[:] = 0
-    other = cell.converted(reset="after", update="keeps")
+    other = cell.converted(reset="after", update="keeps")  # b_n is drawn too: it moves to b
     assert (other.update, other.reset) == ("keeps", "after")
+    assert cell.b_n.all()
+    assert not other.b_n.any()
     x = rng.normal(size=(2, 5, 3))
     np.testing.assert_allclose(other.run(x).h, cell.run(x).h, rtol=0, atol=1e-13)
+    back = other.converted(reset="before")
+    np.testing.assert_allclose(back.run(x).h, cell.run(x).h, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("reset", ["before", "after"])
@@ -149,15 +152,16 @@ def test_converted_refuses_reset_where_the_functions_differ(reset):
     cell = drawn(reset=reset)
     other = "after" if reset == "before" else "before"
     cell.b_n[:] = 0
-    with pytest.raises(
-        ValueError, match=f"reset: this cell has no equal with '{other}'.* diagonal and b_n is 0"
-    ):
-        cell.converted(reset=other)
-    cell.W_h[8:] = np.eye(4)
-    cell.b_n[0] = 0.5
-    with pytest.raises(ValueError, match="diagonal and b_n is 0"):
+    with pytest.raises(ValueError, match=f"reset: not converted to '{other}'.* diagonal and b_n is 0"):
         cell.converted(reset=other)
     assert cell.converted(reset=reset).reset == reset
+
+
+def test_converted_refuses_a_second_bias_that_the_reset_gate_multiplies():
+    cell = drawn(reset="after")
+    cell.W_h[8:] = np.eye(4)
+    with pytest.raises(ValueError, match="diagonal and b_n is 0"):
+        cell.converted(reset="before")
 
 
 def test_step_repeated_equals_run():

@@ -43,7 +43,7 @@ class TwoWay:
         blank_steps: of Adam, on sentences with a blank.
         batch: sequences per step.
         rate: of Adam.
-        held_out: sequences that no step has.
+        held_out: sequences drawn apart from those of the steps; short ones occur in both.
         seeds: of parameters and data.
     """
 

@@ -159,10 +159,11 @@ class GRU:
 
         Args:
             update: "writes" or "keeps"; None leaves it. The update gate's rows change their signs.
-            reset: "before" or "after"; None leaves it. Possible only where both are the same function.
+            reset: "before" or "after"; None leaves it. Done only where both agree for all gates and states: U, the
+                candidate's rows of `W_h`, is diagonal, and from "after" b_n is 0; from "before" b_n goes to `b`.
 
         Raises:
-            ValueError: for a convention that is none, or a `reset` that this cell has no equal in.
+            ValueError: for a convention that is none, or a `reset` that the same U does not serve.
 
         Example:
             >>> course = GRU(W_x=np.ones((3, 1)), W_h=np.ones((3, 1)), b=[0.0, 1.0, 0.0], b_n=[0.0])
@@ -174,16 +175,21 @@ class GRU:
         check_update(update)
         check_reset(reset)
         U = self.W_h[2 * self.hidden_size :]
-        if reset != self.reset and (np.diag(np.diag(U)) != U).any() | self.b_n.any():
-            raise ValueError(
-                f"reset: this cell has no equal with {reset!r}, because U (r * h) and r * (U h + b_n) agree for all"
-                " r and h only where U, the candidate's rows of W_h, is diagonal and b_n is 0"
-            )
+        b, b_n = self.b.copy(), self.b_n
+        if reset != self.reset:
+            if self.reset == "before":  # only the sum of the two biases matters here
+                b[2 * self.hidden_size :] += b_n
+                b_n = np.zeros_like(b_n)
+            if (np.diag(np.diag(U)) != U).any() or b_n.any():
+                raise ValueError(
+                    f"reset: not converted to {reset!r}, because U (r * h) and r * (U h + b_n) agree for all r and h"
+                    " only where U, the candidate's rows of W_h, is diagonal and b_n is 0"
+                )
         sign = np.ones(3 * self.hidden_size, dtype=self.b.dtype)
         if update != self.update:
             sign[self.hidden_size : 2 * self.hidden_size] = -1
         rows = sign[:, None]
-        return GRU(rows * self.W_x, rows * self.W_h, sign * self.b, self.b_n, update=update, reset=reset)
+        return GRU(rows * self.W_x, rows * self.W_h, sign * b, b_n, update=update, reset=reset)
 
     def step(self, x: ArrayLike, state: State) -> State:
         """Return the state after one input.
