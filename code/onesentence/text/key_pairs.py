@@ -16,9 +16,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Ids = NDArray[np.int64]
+from onesentence.checks import Ids
 
 COLOURS = ("红", "蓝")
 """The answers, 0 and 1."""
