@@ -98,6 +98,10 @@ def summed(parts: Iterable[TokenLoss]) -> TokenLoss:
 
     Raises:
         ValueError: if there is no part.
+
+    Example:
+        >>> summed([TokenLoss(1.0, 1), TokenLoss(9.0, 3)])
+        TokenLoss(total=10.0, count=4)
     """
     losses = list(parts)
     if not losses:

@@ -76,6 +76,10 @@ def words(ids: ArrayLike) -> tuple[str, ...]:
 
     Args:
         ids: (T,).
+
+    Example:
+        >>> words([0, 1, 2])
+        ('钥匙', '放进', '红')
     """
     return tuple(TOKENS[int(i)] for i in np.asarray(ids))
 
