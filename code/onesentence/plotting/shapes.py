@@ -43,6 +43,9 @@ def box(
 
     Returns:
         The text, whose box arrows may end at.
+
+    Raises:
+        KeyError: if the palette has no such colour.
     """
     style = {
         "boxstyle": shape,
@@ -76,6 +79,9 @@ def arrow(
         dash: matplotlib's line style.
         shrink: by how much it is shorter at tail and head, in points.
         **more: further properties of matplotlib's arrow.
+
+    Raises:
+        KeyError: if the palette has no such colour.
     """
     style = {"arrowstyle": "-|>", "color": PALETTE[colour], "linewidth": width, "linestyle": dash}
     ends = {"shrinkA": shrink[0], "shrinkB": shrink[1]}
