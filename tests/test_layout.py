@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CODE = ROOT / "code"
 LEVELS = [
     {"sentence", "numerics", "evidence"},
+    {"checks", "activations"},
     {"text", "attention", "recurrent", "statespace"},
     {"embed", "generate", "pretrain", "kernels", "cache"},
     {"seq2seq", "transformer"},

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from onesentence.embed.network import WindowNetwork, integers
+from onesentence.embed.network import WindowNetwork
 from onesentence.embed.optim import SGD, Adam
 from onesentence.embed.window_train import fit
 from onesentence.numerics import numerical_gradient
@@ -218,7 +218,3 @@ def test_fit_refuses_bad_settings() -> None:
         fit(network(), IDS, TARGETS, optimiser=Adam(), epochs=1, batch=0, rng=rng)
     with pytest.raises(ValueError, match="at least one window"):
         fit(network(), np.empty((0, 3), int), [], optimiser=Adam(), epochs=1, batch=1, rng=rng)
-
-
-def test_integers_of_nothing_is_an_array_of_integers() -> None:
-    assert integers("ids", []).dtype == np.int64

@@ -67,8 +67,8 @@ def test_mean_vector_has_no_order(ids):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: lookup(E, [3]), ValueError, r"ids must lie in \[0, 3\), got 3 to 3"),
-        (lambda: lookup(E, [-1]), ValueError, r"ids must lie in \[0, 3\), got -1 to -1"),
+        (lambda: lookup(E, [3]), ValueError, r"ids must lie in \[0, 3\), got 3"),
+        (lambda: lookup(E, [-1]), ValueError, r"ids must lie in \[0, 3\), got -1"),
         (lambda: lookup(E, [0.5]), TypeError, "ids must hold integers, got dtype float64"),
         (lambda: lookup(E, [True]), TypeError, "ids must hold integers, got dtype bool"),
         (lambda: lookup([1.0], [0]), ValueError, "table must be a matrix"),

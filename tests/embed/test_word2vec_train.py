@@ -99,7 +99,7 @@ def test_train_repeats_and_leaves_its_start(objective):
     ("change", "error", "message"),
     [
         ({"width": 0}, ValueError, "width must be at least 1, got 0"),
-        ({"updates": 1.5}, TypeError, r"updates must be an int, got 1\.5"),
+        ({"updates": 1.5}, TypeError, r"updates must be an integer, got 1\.5"),
         ({"objective": "hinge"}, ValueError, "objective must be 'softmax' or 'sampling', got 'hinge'"),
         ({"rate": 0.0}, ValueError, r"rate must be positive and finite, got 0\.0"),
         ({"noise_power": -1.0}, ValueError, r"noise_power must be finite and at least 0, got -1\.0"),

@@ -119,7 +119,8 @@ def test_sampled_generation_repeats_with_its_seed():
         ({"limit": 2.0}, TypeError, "limit must be an integer, got 2.0"),
         ({"eos": 6}, ValueError, r"eos must lie in \[0, 6\), got 6"),
         ({"eos": -1}, ValueError, "eos must be at least 0, got -1"),
-        ({"bos": []}, TypeError, "bos must be integer ids, got dtype float64"),
+        ({"bos": []}, ValueError, r"bos must be an id or ids \(B,\), none negative, got \[\]"),
+        ({"bos": [0.5]}, TypeError, "bos must hold integers, got dtype float64"),
         ({"bos": np.zeros(0, dtype=int)}, ValueError, "bos must be an id or ids"),
         ({"bos": [-1]}, ValueError, r"bos must be an id or ids \(B,\), none negative, got \[-1\]"),
         ({"bos": [[0]]}, ValueError, "bos must be an id or ids"),
@@ -134,8 +135,12 @@ def test_sampled_generation_repeats_with_its_seed():
             ValueError,
             r"choose must return ids of shape \(3,\), got \(2,\)",
         ),
-        ({"choose": lambda a: a.argmax(-1) + V}, ValueError, r"choose must return ids in \[0, 6\)"),
-        ({"choose": lambda a: a.max(-1)}, TypeError, "choose must return integer ids, got dtype float64"),
+        ({"choose": lambda a: a.argmax(-1) + V}, ValueError, r"choose: what it returns must lie in \[0, 6\)"),
+        (
+            {"choose": lambda a: a.max(-1)},
+            TypeError,
+            "choose: what it returns must hold integers, got dtype float64",
+        ),
     ],
 )
 def test_generate_refuses(changes, error, message):

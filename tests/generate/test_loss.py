@@ -78,9 +78,9 @@ def test_per_keeps_the_total():
     [
         (-0.1, 1, ValueError, r"total: expected at least 0 nats, got -0\.1"),
         (math.nan, 1, ValueError, "total: expected at least 0 nats, got nan"),
-        (1.0, 0, ValueError, "count: expected at least 1 token, got 0"),
-        (1.0, 1.5, TypeError, r"count: expected a number of tokens, got 1\.5"),
-        (1.0, True, TypeError, "count: expected a number of tokens, got True"),
+        (1.0, 0, ValueError, "count must be at least 1, got 0"),
+        (1.0, 1.5, TypeError, r"count must be an integer, got 1\.5"),
+        (1.0, True, TypeError, "count must be an integer, got True"),
     ],
 )
 def test_token_loss_refuses(total, count, error, message):

@@ -58,5 +58,5 @@ def test_shifted_batch_refuses():
         shifted_batch([[3]], pad=1, bos=1, eos=2)
     with pytest.raises(ValueError, match=r"sequences\[0\]: holds 0, the id of PAD"):
         shifted_batch([[3, 0]], pad=0, bos=1, eos=2)
-    with pytest.raises(TypeError, match="ids: expected integers, got dtype float64"):
+    with pytest.raises(TypeError, match="ids must hold integers, got dtype float64"):
         shifted([1.5], BOS, EOS)

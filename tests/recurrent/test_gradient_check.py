@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from onesentence.generate.shift import shifted_batch
 from onesentence.recurrent.gradient_check import compare, relative_error, sweep
 from onesentence.recurrent.gru import GRU
-from onesentence.recurrent.language_model import RecurrentLM, shifted
+from onesentence.recurrent.language_model import RecurrentLM
 from onesentence.recurrent.lstm import LSTM
 from onesentence.recurrent.rnn import RNN
 
-IDS, TARGETS, MASK = shifted([[2, 3, 2, 4], [4, 4]], bos=0, eos=1)
+IDS, TARGETS, MASK = shifted_batch([[2, 3, 2, 4], [4, 4]], pad=99, bos=0, eos=1)
 
 
 def model(cell=RNN) -> tuple[RecurrentLM, tuple[np.ndarray, ...]]:

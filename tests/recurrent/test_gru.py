@@ -184,21 +184,6 @@ def test_run_takes_huge_arguments_and_keeps_float32():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"x": np.zeros((4, 5))}, r"x must have shape \(..., T, 3\), got \(4, 5\)"),
-        ({"x": np.full((4, 3), np.nan)}, "x must be finite"),
-        ({"state": (np.zeros(5),)}, r"state must have shape \(4,\), got \(5,\)"),
-        ({"state": (np.zeros(4), np.zeros(4))}, "state must have 1 parts, got 2"),
-        ({"mask": [True, False]}, r"mask must broadcast to \(4,\)"),
-    ],
-)
-def test_run_refuses(change, message):
-    with pytest.raises(ValueError, match=message):
-        drawn().run(**{"x": np.zeros((4, 3)), **change})
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
         ({"W_x": np.zeros((4, 1))}, r"W_x must have shape \(3H, d\) with H, d >= 1, got \(4, 1\)"),
         ({"W_h": np.zeros((6, 3))}, r"W_h must have shape \(6, 2\), got \(6, 3\)"),
         ({"b_n": [0.0]}, r"b_n must have shape \(2,\), got \(1,\)"),
@@ -213,10 +198,6 @@ def test_constructor_refuses(change, message):
         GRU(**{**fitting, **change})
 
 
-def test_initial_and_step_refuse():
-    with pytest.raises(ValueError, match="hidden must be at least 1, got 0"):
-        GRU.initial(inputs=1, hidden=0, rng=np.random.default_rng(0))
-    with pytest.raises(ValueError, match=r"x must have shape \(..., 3\), got a scalar"):
-        drawn().step(1.0, drawn().start())
+def test_converted_refuses_a_convention_that_is_none():
     with pytest.raises(ValueError, match="update must be 'writes' or 'keeps', got 'both'"):
         drawn().converted(update="both")

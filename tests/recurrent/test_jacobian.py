@@ -1,12 +1,17 @@
-"""Jacobians of the RNN: finite differences, the backward pass, padding, products by hand."""
+"""Jacobians of cells: finite differences, the backward pass, padding, products by hand."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 import pytest
 
+from onesentence.recurrent.gru import GRU
 from onesentence.recurrent.jacobian import products_back, step_jacobians
+from onesentence.recurrent.lstm import LSTM
 from onesentence.recurrent.rnn import RNN
+from onesentence.recurrent.stacked import Stacked
 
 
 def drawn(T: int = 6, batch: tuple[int, ...] = ()) -> tuple[RNN, np.ndarray, np.ndarray]:
@@ -20,13 +25,37 @@ def differences(f, h: np.ndarray, eps: float = 1e-6) -> np.ndarray:
     return np.stack(columns, axis=1)
 
 
-def test_step_jacobians_equal_finite_differences() -> None:
-    cell, x, h0 = drawn()
-    trace = cell.run(x, (h0,))
+CELLS = {
+    "rnn": RNN.initial,
+    "lstm": LSTM.initial,
+    "gru": GRU.initial,
+    "gru of torch": partial(GRU.initial, update="keeps", reset="after"),
+}
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("name", CELLS)
+def test_step_jacobians_equal_finite_differences(name: str, layers: int) -> None:
+    rng = np.random.default_rng(3)
+    cells = tuple(CELLS[name](inputs=3, hidden=3, rng=rng) for _ in range(layers))
+    cell = Stacked(cells) if layers > 1 else cells[0]
+    x, parts = rng.normal(size=(2, 3, 3)), len(cell.start())
+    trace = cell.run(x, tuple(rng.normal(size=(2, 3)) for _ in range(parts)))
     jacobians = step_jacobians(cell, trace)
-    for t in range(len(x)):
-        numeric = differences(lambda h, t=t: cell.step(x[t], (h,))[0], trace.states[0][t])
-        np.testing.assert_allclose(jacobians[t], numeric, rtol=0, atol=1e-9)
+    for b, t in np.ndindex(2, 3):
+
+        def after(state: np.ndarray, now: np.ndarray = x[b, t]) -> np.ndarray:
+            return np.concatenate(cell.step(now, tuple(np.split(state, parts))))
+
+        before = np.concatenate([part[b, t] for part in trace.states])
+        np.testing.assert_allclose(jacobians[b, t], differences(after, before), rtol=0, atol=1e-9)
+
+
+def test_step_jacobians_of_the_rnn_are_slopes_times_weights() -> None:
+    cell, x, h0 = drawn(batch=(2,))
+    trace = cell.run(x, (h0,))
+    slopes = 1 - trace.h * trace.h
+    np.testing.assert_allclose(step_jacobians(cell, trace), slopes[..., None] * cell.W_h, rtol=0, atol=1e-15)
 
 
 def test_products_equal_finite_differences_over_all_steps() -> None:
@@ -80,5 +109,5 @@ def test_products_back_refuses(jacobians, message) -> None:
 def test_step_jacobians_refuses_another_cell() -> None:
     cell, x, _ = drawn()
     wider = RNN.initial(inputs=3, hidden=5, rng=np.random.default_rng(2))
-    with pytest.raises(ValueError, match="trace must be of a cell with H = 5, got states of width 4"):
+    with pytest.raises(ValueError, match=r"trace must be of a cell with states of width \[5\], got \[4\]"):
         step_jacobians(wider, cell.run(x))

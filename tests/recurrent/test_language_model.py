@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from onesentence.generate.shift import shifted_batch
 from onesentence.recurrent.gru import GRU
-from onesentence.recurrent.language_model import RecurrentLM, shifted
+from onesentence.recurrent.language_model import RecurrentLM
 from onesentence.recurrent.lstm import LSTM
 from onesentence.recurrent.rnn import RNN
 
@@ -88,10 +89,14 @@ def test_logits_loss_and_gradients_equal_torch(name):
 @pytest.mark.parametrize("name", CELLS)
 def test_padded_batch_equals_its_sentences(name):
     lm, _ = pair(name)
-    sentences = [[2, 3, 2], [4], [], [5, 5, 1, 3]]
-    ids, targets, mask = shifted(sentences, bos=0, eos=1, pad=99)  # an id outside: padding is never looked at
+    sentences = [[2, 3, 2], [4], [], [5, 5, 2, 3]]
+    ids, targets, mask = shifted_batch(
+        sentences, pad=99, bos=0, eos=1
+    )  # an id outside: padding is never looked at
     together = lm.gradients(ids, targets, mask)
-    alone = [lm.gradients(*(rows[0] for rows in shifted([s], bos=0, eos=1)[:2])) for s in sentences]
+    alone = [
+        lm.gradients(*(rows[0] for rows in shifted_batch([s], pad=99, bos=0, eos=1)[:2])) for s in sentences
+    ]
     assert together.loss == pytest.approx(sum(one.loss for one in alone), abs=1e-12)
     for key, gradient in together.parameters.items():
         total = sum(one.parameters[key] for one in alone)
@@ -100,7 +105,7 @@ def test_padded_batch_equals_its_sentences(name):
         for mine, theirs in ((together.last, one.last), (together.start, one.start)):
             for a, b in zip(mine, theirs, strict=True):
                 np.testing.assert_allclose(a[row], b, rtol=0, atol=1e-12)
-        sentence = shifted([sentences[row]], bos=0, eos=1)[0][0]
+        sentence = shifted_batch([sentences[row]], pad=99, bos=0, eos=1)[0][0]
         real = lm.logits(ids, mask)[row][mask[row]]
         np.testing.assert_allclose(real, lm.logits(sentence), rtol=0, atol=1e-12)
     assert not together.x[~mask].any()
@@ -149,7 +154,7 @@ def test_never_predicted_ids_have_no_probability_and_no_gradient():
 
 def test_log_probs_sum_to_the_loss_of_a_sentence():
     lm, _ = pair("rnn")
-    ids, targets, _ = shifted([[4, 2]], bos=0, eos=1)
+    ids, targets, _ = shifted_batch([[4, 2]], pad=99, bos=0, eos=1)
     total = sum(lm.log_probs(ids[0, : t + 1])[targets[0, t]] for t in range(3))
     assert lm.loss(ids, targets) == pytest.approx(-total, abs=1e-12)
 
@@ -171,7 +176,7 @@ def test_gradients_refuses(arguments, error, message):
         lm.gradients(*arguments)
 
 
-def test_constructor_context_and_sentences_refuse():
+def test_constructor_and_context_refuse():
     lm, _ = pair("rnn")
     with pytest.raises(ValueError, match=r"E must have shape \(V, 3\) with V >= 1, got \(6, 2\)"):
         RecurrentLM(E=np.zeros((6, 2)), cell=lm.cell, W_y=lm.W_y, b_y=lm.b_y)
@@ -183,5 +188,3 @@ def test_constructor_context_and_sentences_refuse():
         lm.log_probs([])
     with pytest.raises(ValueError, match=r"token must lie in \[0, 6\), got 6"):
         lm.prob(6, [0])
-    with pytest.raises(ValueError, match="sentences: expected at least one, got none"):
-        shifted([], bos=0, eos=1)

@@ -79,32 +79,8 @@ def test_backward_equals_autograd():
     np.testing.assert_allclose(ours.start[0], h0.grad.numpy(), rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"x": np.zeros((4, 5))}, r"x must have shape \(..., T, 3\), got \(4, 5\)"),
-        ({"x": np.full((4, 3), np.nan)}, "x must be finite"),
-        ({"state": (np.zeros(5),)}, r"state must have shape \(4,\), got \(5,\)"),
-        ({"state": (np.zeros(4), np.zeros(4))}, "state must have 1 parts, got 2"),
-        ({"mask": [True, False]}, r"mask must broadcast to \(4,\)"),
-    ],
-)
-def test_run_refuses(change, message):
-    cell, _ = pair()
-    with pytest.raises(ValueError, match=message):
-        cell.run(**{"x": np.zeros((4, 3)), **change})
-
-
-def test_run_refuses_a_bare_array_as_state():
-    cell, _ = pair()
-    with pytest.raises(TypeError, match="state must be a tuple of 1 arrays, got ndarray"):
-        cell.run(np.zeros((4, 3)), np.zeros(4))
-
-
 def test_constructor_refuses():
     with pytest.raises(ValueError, match=r"W_h must have shape \(2, 2\), got \(2, 3\)"):
         RNN(W_x=np.zeros((2, 3)), W_h=np.zeros((2, 3)), b=np.zeros(2))
     with pytest.raises(ValueError, match="b must be finite"):
         RNN(W_x=np.zeros((2, 3)), W_h=np.zeros((2, 2)), b=[np.inf, 0.0])
-    with pytest.raises(ValueError, match="hidden must be at least 1, got 0"):
-        RNN.initial(inputs=1, hidden=0, rng=np.random.default_rng(0))

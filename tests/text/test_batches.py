@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onesentence.text.batches import as_ids, batches, padded
+from onesentence.text.batches import batches, id_vector, padded
 
 ROWS = st.lists(st.lists(st.integers(1, 9), max_size=7), min_size=1, max_size=6)
 
@@ -40,7 +40,7 @@ def test_padded_with_a_length_only_adds_padding():
         ([], {}, "sequences: expected at least one, got none"),
         ([[1], [2, 0]], {}, r"sequences\[1\]: holds 0, the id of PAD"),
         ([[1, 2, 3]], {"length": 2}, "length: expected at least 3, the longest sequence, got 2"),
-        ([[[1]]], {}, r"sequences\[0\]: expected shape \(T,\), got \(1, 1\)"),
+        ([[[1]]], {}, r"sequences\[0\] must have shape \(T,\), got \(1, 1\)"),
     ],
 )
 def test_padded_refuses(rows, options, message):
@@ -48,10 +48,10 @@ def test_padded_refuses(rows, options, message):
         padded(rows, pad=0, **options)
 
 
-def test_as_ids_refuses_what_is_not_an_integer():
-    with pytest.raises(TypeError, match="ids: expected integers, got dtype float64"):
-        as_ids("ids", [1.5])
-    assert as_ids("ids", []).dtype == np.int64
+def test_id_vector_refuses_what_is_not_an_integer():
+    with pytest.raises(TypeError, match="ids must hold integers, got dtype float64"):
+        id_vector("ids", [1.5])
+    assert id_vector("ids", []).dtype == np.int64
 
 
 @given(st.integers(1, 40), st.integers(1, 12), st.integers(0, 5))

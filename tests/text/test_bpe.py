@@ -161,10 +161,10 @@ def test_adding_the_test_word_changes_the_rules():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (({"a": 0}, 1), ValueError, r"frequencies\['a'\]: expected at least 1, got 0"),
-        (({"a": 1.5}, 1), TypeError, r"frequencies\['a'\]: expected an integer, got 1.5"),
-        (({"a": 1}, -1), ValueError, "merges: expected at least 0, got -1"),
-        (({"a": 1}, True), TypeError, "merges: expected an integer, got True"),
+        (({"a": 0}, 1), ValueError, r"frequencies\['a'\] must be at least 1, got 0"),
+        (({"a": 1.5}, 1), TypeError, r"frequencies\['a'\] must be an integer, got 1.5"),
+        (({"a": 1}, -1), ValueError, "merges must be at least 0, got -1"),
+        (({"a": 1}, True), TypeError, "merges must be an integer, got True"),
         (({"a</w>": 1}, 1), ValueError, "word: 'a</w>' contains the mark </w>"),
     ],
 )
@@ -172,7 +172,7 @@ def test_learn_refuses(arguments, error, message):
     for way in (learn, learn_by_recounting):
         with pytest.raises(error, match=message):
             way(*arguments, spell=characters)
-    with pytest.raises(ValueError, match="least: expected at least 1, got 0"):
+    with pytest.raises(ValueError, match="least must be at least 1, got 0"):
         learn({}, 1, spell=characters, least=0)
 
 

@@ -65,7 +65,7 @@ def test_sentences_repeat_from_the_same_seed(count, seed):
 def test_config_refuses_sizes_without_meaning():
     with pytest.raises(ValueError, match="count must be at least 1, got 0"):
         EverydayConfig(count=0)
-    with pytest.raises(TypeError, match=r"count must be an int, got 2\.5"):
+    with pytest.raises(TypeError, match=r"count must be an integer, got 2\.5"):
         EverydayConfig(count=2.5)
     with pytest.raises(ValueError, match="exponent must be finite and not negative, got -1"):
         EverydayConfig(exponent=-1.0)

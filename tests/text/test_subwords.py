@@ -161,7 +161,7 @@ def byte_alphabet() -> list[str]:
         (lambda: CharacterBpe((), (), specials=("UNK",)), ValueError, "specials: expected UNK exactly if"),
         (lambda: CharacterBpe.learn("low", 4), TypeError, "texts: expected a collection of texts"),
         (lambda: ByteBpe.learn("low", 4), TypeError, "texts: expected a collection of texts"),
-        (lambda: ByteBpe.learn(["low"], -1), ValueError, "merges: expected at least 0, got -1"),
+        (lambda: ByteBpe.learn(["low"], -1), ValueError, "merges must be at least 0, got -1"),
         (lambda: CharacterBpe.learn(["</w>"], 4), ValueError, "word: '</w>' contains the mark"),
         (lambda: LEVEL.encode("\ud800"), ValueError, r"text: U\+D800 at position 0 is no character"),
     ],

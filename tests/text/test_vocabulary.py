@@ -146,12 +146,12 @@ def test_vocabulary_is_frozen_and_hashable():
         (
             lambda: Vocabulary.from_words(["a"]).decode([[0]]),
             ValueError,
-            "ids: expected shape .T,., got .1, 1.",
+            "ids must have shape .T,., got .1, 1.",
         ),
         (
             lambda: Vocabulary.from_words(["a"]).decode([0.0]),
             TypeError,
-            "ids: expected integers, got dtype float",
+            "ids must hold integers, got dtype float",
         ),
     ],
 )

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from onesentence.checks import as_ids, checked_sizes
 from onesentence.numerics import FloatArray, as_floats, log_softmax, softmax
 
 IntArray = NDArray[np.int64]
@@ -116,16 +117,7 @@ class WindowNetwork:
             >>> {name: array.shape for name, array in net.parameters().items()}
             {'E': (8, 2), 'W': (3, 4), 'b': (3,), 'U': (5, 3), 'c': (5,)}
         """
-        sizes = {
-            "table": table, "window": window, "embedding": embedding, "hidden": hidden, "outputs": outputs
-        }  # fmt: skip
-        for name, size in sizes.items():
-            if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
-                raise TypeError(f"{name} must be an integer, got {size!r}")
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
-        if not isinstance(rng, np.random.Generator):
-            raise TypeError(f"rng must be a numpy Generator, got {type(rng).__name__}")
+        checked_sizes(rng, table=table, window=window, embedding=embedding, hidden=hidden, outputs=outputs)
         width = window * embedding
         return cls(
             E=rng.normal(size=(table, embedding)),
@@ -218,47 +210,15 @@ class WindowNetwork:
         return -float(log_softmax(done.a)[rows, labels].mean()), gradients
 
     def _checked_ids(self, ids: ArrayLike) -> IntArray:
-        windows = integers("ids", ids)
+        windows = as_ids("ids", ids, len(self.E))
         if windows.ndim != 2 or windows.shape[1] != self.window:
             raise ValueError(f"ids must have shape (N, {self.window}), got {windows.shape}")
-        _check_range("ids", windows, len(self.E))
         return windows
 
     def _checked_targets(self, targets: ArrayLike, n: int) -> IntArray:
         if n == 0:
             raise ValueError("ids must hold at least one window, got none")
-        labels = integers("targets", targets)
+        labels = as_ids("targets", targets, self.c.size)
         if labels.shape != (n,):
             raise ValueError(f"targets must have shape ({n},), got {labels.shape}")
-        _check_range("targets", labels, self.c.size)
         return labels
-
-
-def integers(name: str, value: ArrayLike) -> IntArray:
-    """Return `value` as an array of integers.
-
-    Args:
-        name: what error messages call the argument.
-        value: integers of any shape.
-
-    Raises:
-        TypeError: if it holds something else.
-        ValueError: if it is a ragged nested list.
-
-    Example:
-        >>> integers("ids", [[1, 2]]).shape
-        (1, 2)
-    """
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise ValueError(f"{name} must be a regular array, got rows of different lengths") from error
-    if array.dtype.kind not in "iu" and array.size:
-        raise TypeError(f"{name} must hold integers, got dtype {array.dtype}")
-    return array.astype(np.int64)
-
-
-def _check_range(name: str, values: IntArray, end: int) -> None:
-    if values.size and not (values.min() >= 0 and values.max() < end):
-        wrong = values[(values < 0) | (values >= end)][0]
-        raise ValueError(f"{name} must lie in [0, {end}), got {wrong}")

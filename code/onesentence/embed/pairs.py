@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from onesentence.checks import checked_integer
 from onesentence.text.cooccurrence import Side
 
 Token = TypeVar("Token")
@@ -150,10 +151,7 @@ def cbow_arrays(
 
 def _reach(radius: int, side: Side) -> tuple[int, int]:
     """Return how far a window reaches to the left and to the right."""
-    if isinstance(radius, bool) or not isinstance(radius, (int, np.integer)):
-        raise TypeError(f"radius must be an integer, got {radius!r}")
-    if radius < 1:
-        raise ValueError(f"radius must be at least 1, got {radius}")
+    radius = checked_integer("radius", radius, 1)
     if side not in ("both", "left", "right"):
         raise ValueError(f"side must be 'both', 'left' or 'right', got {side!r}")
-    return (0 if side == "right" else int(radius)), (0 if side == "left" else int(radius))
+    return (0 if side == "right" else radius), (0 if side == "left" else radius)

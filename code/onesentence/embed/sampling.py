@@ -14,7 +14,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from onesentence.embed.table import as_ids
+from onesentence.checks import as_ids
 from onesentence.numerics import FloatArray, as_floats
 
 

@@ -21,8 +21,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from onesentence.activations import sigmoid, softplus
 from onesentence.embed.optim import SGD, Adam
-from onesentence.embed.word2vec import sigmoid, softplus
 from onesentence.numerics import FloatArray, as_floats
 from onesentence.text.cooccurrence import checked_counts
 

@@ -12,8 +12,9 @@ and neither product is carried out: one copies a row, the other adds rows. Secti
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from onesentence.checks import as_ids
 from onesentence.numerics import FloatArray, as_floats
 
 
@@ -148,32 +149,6 @@ def mean_vector(table: ArrayLike, ids: ArrayLike) -> FloatArray:
     counts = np.bincount(index, minlength=len(rows))
     mean: FloatArray = counts @ rows / index.size
     return mean
-
-
-def as_ids(name: str, value: ArrayLike, size: int) -> NDArray[np.intp]:
-    """Returns `value` as integer indices into `size` rows.
-
-    Args:
-        name: what error messages call the argument.
-        value: integers in [0, size), any shape.
-        size: number of rows, at least 1.
-
-    Raises:
-        TypeError: if `value` does not hold integers; booleans are none.
-        ValueError: if an ID lies outside [0, size); a negative one does not count from the end.
-
-    Example:
-        >>> as_ids("ids", [2, 0], 3)
-        array([2, 0])
-    """
-    index = np.asarray(value)
-    if index.size == 0:
-        index = index.astype(np.intp)
-    if index.dtype.kind not in "iu":
-        raise TypeError(f"{name} must hold integers, got dtype {index.dtype}")
-    if index.size and not (index.min() >= 0 and index.max() < size):
-        raise ValueError(f"{name} must lie in [0, {size}), got {index.min()} to {index.max()}")
-    return index.astype(np.intp, copy=False)
 
 
 def as_matrix(name: str, value: ArrayLike) -> FloatArray:

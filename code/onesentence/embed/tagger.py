@@ -19,7 +19,8 @@ from typing import Literal
 
 import numpy as np
 
-from onesentence.embed.network import Ids, IntArray, WindowNetwork, integers
+from onesentence.checks import as_ids
+from onesentence.embed.network import Ids, IntArray, WindowNetwork
 from onesentence.embed.optim import Optimiser
 from onesentence.embed.window_train import fit
 from onesentence.numerics import FloatArray
@@ -117,7 +118,7 @@ class WindowTagger:
             TypeError: if they are not integers.
             ValueError: if the sentence is empty, not a sequence of ids, or holds PAD.
         """
-        ids = integers("sentence", sentence)
+        ids = as_ids("sentence", sentence)
         if ids.ndim != 1 or ids.size == 0:
             raise ValueError(f"sentence must hold at least one id, got shape {ids.shape}")
         if self.pad in ids:

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from onesentence.embed.network import Ids, IntArray, WindowNetwork, integers
+from onesentence.checks import as_ids
+from onesentence.embed.network import Ids, IntArray, WindowNetwork
 from onesentence.embed.optim import Optimiser
 from onesentence.embed.window_train import fit
 from onesentence.numerics import FloatArray, log_softmax
@@ -257,7 +258,7 @@ class WindowLM:
         return sentence[:end]
 
     def _checked(self, name: str, value: Ids) -> IntArray:
-        ids = integers(name, value)
+        ids = as_ids(name, value)
         rows = len(self.network.E)
         if ids.ndim != 1:
             raise ValueError(f"{name} must be a sequence of ids, got shape {ids.shape}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onesentence.embed.network import WindowNetwork, integers
+from onesentence.checks import as_ids
+from onesentence.embed.network import WindowNetwork
 from onesentence.embed.optim import Optimiser
 
 
@@ -41,7 +42,7 @@ def fit(
         if count < 1:
             raise ValueError(f"{name} must be at least 1, got {count}")
     network.loss(ids, targets)  # refuses bad examples before work starts
-    windows, labels = integers("ids", ids), integers("targets", targets)
+    windows, labels = as_ids("ids", ids), as_ids("targets", targets)
     trained = WindowNetwork(**network.parameters())
     losses = []
     for _ in range(epochs):

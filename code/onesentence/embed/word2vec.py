@@ -18,7 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onesentence.embed.table import accumulate_gradient, as_ids, as_matrix, mean_vector
+from onesentence.activations import sigmoid, softplus
+from onesentence.checks import as_ids
+from onesentence.embed.table import accumulate_gradient, as_matrix, mean_vector
 from onesentence.numerics import FloatArray, as_floats, log_softmax, softmax
 
 
@@ -154,46 +156,6 @@ def cbow_softmax_loss(table_in: ArrayLike, table_out: ArrayLike, window: ArrayLi
     result = softmax_loss(mean, table_out, centre)
     shares = np.tile(result.grad_v / read.size, (read.size, 1))
     return CbowLoss(result.loss, accumulate_gradient(read, shares, len(entering)), result.grad_u)
-
-
-def sigmoid(x: ArrayLike) -> FloatArray:
-    """1 / (1 + exp(-x)), without overflow for any finite x.
-
-    Args:
-        x: real numbers, any shape.
-
-    Returns:
-        Values in [0, 1] of the same shape.
-
-    Raises:
-        TypeError: `x` does not hold real numbers.
-
-    Example:
-        >>> sigmoid([0.0, -1000.0]).tolist()
-        [0.5, 0.0]
-    """
-    half: FloatArray = 0.5 * (1.0 + np.tanh(0.5 * as_floats("x", x)))
-    return half
-
-
-def softplus(x: ArrayLike) -> FloatArray:
-    """log(1 + exp(x)) = -log sigma(-x) in nats, without overflow.
-
-    Args:
-        x: real numbers, any shape.
-
-    Returns:
-        Values >= 0 of the same shape.
-
-    Raises:
-        TypeError: `x` does not hold real numbers.
-
-    Example:
-        >>> softplus([0.0, 1000.0]).round(6).tolist()
-        [0.693147, 1000.0]
-    """
-    result: FloatArray = np.logaddexp(0.0, as_floats("x", x))
-    return result
 
 
 def _vector(name: str, value: ArrayLike, size: int) -> FloatArray:

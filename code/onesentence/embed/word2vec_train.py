@@ -18,9 +18,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from onesentence.activations import sigmoid, softplus
+from onesentence.checks import checked_integer
 from onesentence.embed.optim import AdaGrad
 from onesentence.embed.sampling import NoiseSampler, noise_distribution
-from onesentence.embed.word2vec import sigmoid, softplus
 from onesentence.numerics import FloatArray, log_softmax, softmax
 
 
@@ -48,11 +49,7 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         for name in ("width", "negatives", "updates", "batch"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"{name} must be an int, got {value!r}")
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}")
+            checked_integer(name, getattr(self, name), 1)
         if self.objective not in ("softmax", "sampling"):
             raise ValueError(f"objective must be 'softmax' or 'sampling', got {self.objective!r}")
         if not (isfinite(self.rate) and self.rate > 0):

@@ -170,13 +170,12 @@ def train_one(config: FixedTranslator, data: Data, case: tuple[Interface, int]) 
 
     def watch(update: int) -> None:
         if update % config.every == 0:
-            curve.append(float(np.mean(_exact(config, data, model, data.dev))))
+            curve.append(_exact(_written(config, data, model, data.dev), data.dev))
 
     plan = Training(updates=config.updates, batch=config.batch, rate=config.rate, clip=config.clip)
     losses = train(model, data.train, plan, np.random.default_rng([seed, 1]), watch)
     token_losses, hits = label_scores(model, data.test)
     written = _written(config, data, model, data.test)
-    right = [one.ids == two for one, two in zip(written, labels_of(data.test), strict=True)]
     running = _written(config, data, model, data.running)
     probe = _written(config, data, model, data.new_recipient)
     return {
@@ -185,11 +184,9 @@ def train_one(config: FixedTranslator, data: Data, case: tuple[Interface, int]) 
         "nll": float(token_losses.sum() / data.test.mask.sum()),
         "accuracy": float(hits.sum() / data.test.mask.sum()),
         "all_right": float((hits | ~data.test.mask).all(axis=1).mean()),
-        "exact": float(np.mean(right)),
+        "exact": _exact(written, data.test),
         "ended": float(np.mean([row.ended for row in written])),
-        "new_recipient": float(
-            np.mean([one.ids == two for one, two in zip(probe, labels_of(data.new_recipient), strict=True)])
-        ),
+        "new_recipient": _exact(probe, data.new_recipient),
         "new_recipient_first": _shown(data, data.corpus.new_recipient[0], probe[0]),
         "running": [_text(data, row) for row in running],
         **_first_errors(config, data, written, hits),
@@ -235,9 +232,9 @@ def _written(config: FixedTranslator, data: Data, model: FixedSummary, part: Bat
     return translate(model, part, eos=data.corpus.target_vocabulary.id(EOS), limit=config.limit)
 
 
-def _exact(config: FixedTranslator, data: Data, model: FixedSummary, part: Batch) -> list[bool]:
-    written = _written(config, data, model, part)
-    return [row.ids == labels for row, labels in zip(written, labels_of(part), strict=True)]
+def _exact(written: tuple[Generated, ...], part: Batch) -> float:
+    """Return the share of sentences that are their references."""
+    return float(np.mean([row.ids == labels for row, labels in zip(written, labels_of(part), strict=True)]))
 
 
 def _text(data: Data, row: Generated) -> str:

@@ -20,13 +20,14 @@ from typing import Any
 
 import numpy as np
 
+from onesentence.checks import Ids
 from onesentence.embed.optim import SGD
 from onesentence.evidence.records import Record, memoised, versions_of
 from onesentence.experiments import seeds
 from onesentence.numerics import FloatArray, token_loss_gradients, token_losses
 from onesentence.recurrent.clipping import clip_norm, global_norm
 from onesentence.recurrent.rnn import RNN
-from onesentence.text.key_pairs import TOKENS, Ids, key_pairs, pairs_right
+from onesentence.text.key_pairs import TOKENS, key_pairs, pairs_right
 
 
 @dataclass(frozen=True, eq=False)

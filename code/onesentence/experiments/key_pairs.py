@@ -23,9 +23,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from onesentence.checks import Ids
 from onesentence.evidence.records import Record, memoised, versions_of
 from onesentence.experiments import seeds
-from onesentence.text.key_pairs import EVENT_TOKENS, FACT_AT, TOKENS, Ids, key_pairs, pairs_right
+from onesentence.text.key_pairs import EVENT_TOKENS, FACT_AT, TOKENS, key_pairs, pairs_right
 
 CELLS = {"RNN": nn.RNN, "LSTM": nn.LSTM, "GRU": nn.GRU}
 

@@ -75,20 +75,6 @@ def checked_threshold(name: str, value: float) -> float:
     return number
 
 
-def checked_integer(name: str, value: int, least: int) -> int:
-    """Return an integer after checking that it is at least `least`.
-
-    Raises:
-        TypeError: if it is not an integer; True and 2.0 are none.
-        ValueError: if it is smaller.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be an integer, got {value!r}")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value}")
-    return int(value)
-
-
 def _number(name: str, value: float) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}")

@@ -20,10 +20,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from onesentence.generate.checks import checked_integer
+from onesentence.checks import Ids, as_ids, checked_integer
 
 S = TypeVar("S")
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Generated:
 
 
 def generate(
-    step: Callable[[IntArray, S], tuple[ArrayLike, S]],
+    step: Callable[[Ids, S], tuple[ArrayLike, S]],
     state: S,
     *,
     bos: ArrayLike,
@@ -91,13 +90,11 @@ def generate(
     return tuple(Generated(tuple(ids), not going) for ids, going in zip(chosen, live, strict=True))
 
 
-def _first(bos: ArrayLike) -> IntArray:
-    ids = np.atleast_1d(np.asarray(bos))
-    if ids.dtype.kind not in "iu":
-        raise TypeError(f"bos must be integer ids, got dtype {ids.dtype}")
+def _first(bos: ArrayLike) -> Ids:
+    ids = as_ids("bos", np.atleast_1d(bos))
     if ids.ndim != 1 or not ids.size or ids.min() < 0:
         raise ValueError(f"bos must be an id or ids (B,), none negative, got {ids.tolist()}")
-    return ids.astype(np.int64)
+    return ids
 
 
 def _logits(answer: ArrayLike, rows: int, eos: int) -> NDArray[np.floating[Any]]:
@@ -111,12 +108,8 @@ def _logits(answer: ArrayLike, rows: int, eos: int) -> NDArray[np.floating[Any]]
     return logits
 
 
-def _ids(answer: ArrayLike, shape: tuple[int, ...]) -> IntArray:
-    ids = np.asarray(answer)
-    if ids.dtype.kind not in "iu":
-        raise TypeError(f"choose must return integer ids, got dtype {ids.dtype}")
+def _ids(answer: ArrayLike, shape: tuple[int, ...]) -> Ids:
+    ids = as_ids("choose: what it returns", answer, shape[1])
     if ids.shape != shape[:1]:
         raise ValueError(f"choose must return ids of shape {shape[:1]}, got {ids.shape}")
-    if not ((ids >= 0) & (ids < shape[1])).all():
-        raise ValueError(f"choose must return ids in [0, {shape[1]}), got {ids.tolist()}")
-    return ids.astype(np.int64)
+    return ids

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from onesentence.checks import checked_integer
 from onesentence.numerics import as_mask, token_losses
 from onesentence.text.units import mean_loss
 from onesentence.text.units import perplexity as perplexity_of
@@ -41,10 +41,7 @@ class TokenLoss:
     def __post_init__(self) -> None:
         if not self.total >= 0:  # true for NaN
             raise ValueError(f"total: expected at least 0 nats, got {self.total}")
-        if isinstance(self.count, bool) or not isinstance(self.count, (int, np.integer)):
-            raise TypeError(f"count: expected a number of tokens, got {self.count!r}")
-        if self.count < 1:
-            raise ValueError(f"count: expected at least 1 token, got {self.count}")
+        checked_integer("count", self.count, 1)
 
     def __add__(self, other: TokenLoss) -> TokenLoss:
         if not isinstance(other, TokenLoss):
@@ -85,6 +82,7 @@ def token_loss(logits: ArrayLike, labels: ArrayLike, mask: ArrayLike | None = No
         TypeError, ValueError: as `numerics.token_losses`; ValueError too if no position counts.
 
     Example:
+        >>> import numpy as np
         >>> token_loss(np.log([[0.5, 0.5], [0.75, 0.25]]), [0, 1]).perplexity.__round__(3)
         2.828
     """
@@ -100,6 +98,10 @@ def summed(parts: Iterable[TokenLoss]) -> TokenLoss:
 
     Raises:
         ValueError: if there is no part.
+
+    Example:
+        >>> summed([TokenLoss(1.0, 1), TokenLoss(9.0, 3)])
+        TokenLoss(total=10.0, count=4)
     """
     losses = list(parts)
     if not losses:

@@ -25,9 +25,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from onesentence.checks import checked_integer
 from onesentence.generate.checks import (
     checked_distribution,
-    checked_integer,
     checked_logits,
     checked_temperature,
     checked_threshold,

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from onesentence.text.batches import Ids, as_ids, padded
+from onesentence.checks import Ids
+from onesentence.text.batches import id_vector, padded
 
 
 class Shifted(NamedTuple):
@@ -57,7 +58,7 @@ def shifted(ids: ArrayLike, bos: int, eos: int) -> Shifted:
         >>> inputs.tolist(), labels.tolist()
         ([1, 5, 6, 7], [5, 6, 7, 2])
     """
-    text = as_ids("ids", ids)
+    text = id_vector("ids", ids)
     if bos == eos:
         raise ValueError(f"eos: expected another id than that of BOS, got {eos} for both")
     for name, special in (("BOS", bos), ("EOS", eos)):

@@ -132,6 +132,9 @@ def plane(
         points: name of each read to its context vector, shape (2,); at most four.
         names: what the values belong to.
         after: the values after an intervention, drawn dashed.
+
+    Raises:
+        ValueError: if there are more points than markers, or not a name for each value.
     """
     before = np.asarray(values, dtype=float)
     outlines = [(before, "-")]

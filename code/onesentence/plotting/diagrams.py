@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from onesentence.plotting.shapes import WHITE, box
 from onesentence.plotting.style import PALETTE
 
 
@@ -27,22 +28,11 @@ class TreeLike(Protocol):
 
 
 def _tile(axes: Axes, x: float, y: float, text: str, *, active: bool = False, size: float = 13) -> Text:
-    return axes.text(
-        x,
-        y,
-        text,
-        ha="center",
-        va="center",
-        fontsize=size,
-        color="#ffffff" if active else PALETTE["ink"],
-        bbox={
-            "boxstyle": "round,pad=0.32,rounding_size=0.12",
-            "facecolor": PALETTE["vermilion"] if active else PALETTE["tile"],
-            "edgecolor": PALETTE["vermilion"] if active else PALETTE["grey"],
-            "linewidth": 0.9,
-        },
-        zorder=3,
-    )
+    shape = "round,pad=0.32,rounding_size=0.12"
+    if not active:
+        return box(axes, x, y, text, size=size, shape=shape)
+    vermilion = PALETTE["vermilion"]
+    return box(axes, x, y, text, face=vermilion, edge="vermilion", ink=WHITE, size=size, shape=shape)
 
 
 def draw_tree(tree: TreeLike, *, lit: Sequence[str] = ()) -> Figure:

@@ -9,10 +9,13 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from onesentence.plotting.shapes import WHITE, arrow, box
 from onesentence.plotting.style import PALETTE
 
 _UNIT, _H, _BUS, _FED, _S, _NEXT = 0.0, 0.95, 1.75, 2.55, 3.6, 4.75
 """Where the columns stand: source units, h, the way across, what is read, s, what is predicted."""
+
+_TILE: dict[str, Any] = {"size": 10.5, "shape": "round,pad=0.22", "width": 1}
 
 
 def draw_encoder_decoder(
@@ -40,21 +43,21 @@ def draw_encoder_decoder(
     rows = max(len(source), len(fed))
     figure, axes = plt.subplots(figsize=(4.8, 0.45 * (rows + 1.7)))
     for j, unit in enumerate(source, start=1):
-        _tile(axes, _UNIT, j, unit)
-        _arrow(axes, (_UNIT + 0.3, j), (_H - 0.25, j))
+        box(axes, _UNIT, j, unit, **_TILE)
+        arrow(axes, (_UNIT + 0.3, j), (_H - 0.25, j))
         _state(axes, _H, j, f"$h_{{{j}}}$", "vermilion")
         if j > 1:
-            _arrow(axes, (_H, j - 1 + 0.27), (_H, j - 0.27), "vermilion")
+            arrow(axes, (_H, j - 1 + 0.27), (_H, j - 0.27), "vermilion")
     _state(axes, _S, 0, "$s_0$", "teal")
     if inject:
         axes.text(_S + 0.3, 0, "= 0", va="center", fontsize=10, color=PALETTE["teal"])
     for i, (token, chosen) in enumerate(zip(fed, predicted, strict=True), start=1):
-        _tile(axes, _FED, i, token)
-        _arrow(axes, (_FED + 0.1 + 0.052 * len(token), i), (_S - 0.25, i))
-        _arrow(axes, (_S, i - 1 + 0.27), (_S, i - 0.27), "teal")
+        box(axes, _FED, i, token, **_TILE)
+        arrow(axes, (_FED + 0.1 + 0.052 * len(token), i), (_S - 0.25, i))
+        arrow(axes, (_S, i - 1 + 0.27), (_S, i - 0.27), "teal")
         _state(axes, _S, i, f"$s_{{{i}}}$", "teal")
-        _arrow(axes, (_S + 0.25, i), (_NEXT - 0.1 - 0.06 * len(chosen), i))
-        _tile(axes, _NEXT, i, chosen, active=True)
+        arrow(axes, (_S + 0.25, i), (_NEXT - 0.1 - 0.06 * len(chosen), i))
+        box(axes, _NEXT, i, chosen, edge="ochre", **_TILE)
         if i < len(fed):
             ends = [_NEXT - 0.25, _FED + 0.15 + 0.04 * len(fed[i])], [i + 0.27, i + 0.8]
             axes.plot(*ends, ":", color=PALETTE["ochre"], linewidth=1.3, zorder=1)
@@ -75,36 +78,13 @@ def _across(axes: Axes, last: int, steps: int, inject: bool) -> None:
     if inject:  # into each state from above its own input
         for i in range(1, steps + 1):
             axes.plot([_BUS, _S - 0.5], [i + 0.38, i + 0.38], "--", **style | {"linewidth": 1.0})
-            _arrow(axes, (_S - 0.5, i + 0.38), (_S - 0.2, i + 0.18), "vermilion")
+            arrow(axes, (_S - 0.5, i + 0.38), (_S - 0.2, i + 0.18), "vermilion")
     else:
-        _arrow(axes, (_BUS, 0), (_S - 0.25, 0), "vermilion", width=1.6)
+        arrow(axes, (_BUS, 0), (_S - 0.25, 0), "vermilion", width=1.6)
     spot, label = ((_BUS - 0.1, 0.95), "$c_{src}$") if inject else ((_FED, -0.33), "$s_0=g(c_{src})$")
     axes.text(*spot, label, ha="center", va="center", fontsize=11, color=PALETTE["vermilion"])
 
 
-def _tile(axes: Axes, x: float, y: float, text: str, *, active: bool = False) -> None:
-    colour = PALETTE["ochre"] if active else PALETTE["grey"]
-    box = {"boxstyle": "round,pad=0.22", "facecolor": PALETTE["tile"], "edgecolor": colour}
-    axes.text(x, y, text, ha="center", va="center", fontsize=10.5, bbox=box, zorder=3)
-
-
 def _state(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
-    box = {
-        "boxstyle": "circle,pad=0.18",
-        "facecolor": "#ffffff",
-        "edgecolor": PALETTE[colour],
-        "linewidth": 1.3,
-    }
-    axes.text(x, y, text, ha="center", va="center", fontsize=10, color=PALETTE[colour], bbox=box, zorder=3)
-
-
-def _arrow(
-    axes: Axes,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    colour: str = "grey",
-    *,
-    width: float = 1.0,
-) -> None:
-    style = {"arrowstyle": "-|>", "color": PALETTE[colour], "linewidth": width, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", xy=end, xytext=start, arrowprops=style, zorder=2)
+    style: dict[str, Any] = {"shape": "circle,pad=0.18", "size": 10, "width": 1.3}
+    box(axes, x, y, text, face=WHITE, edge=colour, ink=PALETTE[colour], **style)

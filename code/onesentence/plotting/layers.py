@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 
+from onesentence.plotting.shapes import arrow, box
 from onesentence.plotting.style import PALETTE
 
 _COLOURS = ("teal", "vermilion", "plum", "ochre")
@@ -26,13 +28,14 @@ def draw_layers(axes: Axes, inputs: Sequence[str], layers: Sequence[str]) -> Non
         raise ValueError("inputs: expected at least one, got none")
     if not 1 <= len(layers) <= len(_COLOURS):
         raise ValueError(f"layers: expected 1 to {len(_COLOURS)}, got {len(layers)}")
+    style: dict[str, Any] = {"shape": "round,pad=0.35", "width": 1}
     for t, text in enumerate(inputs, start=1):
-        _box(axes, t, 0, text, "grey")
+        box(axes, t, 0, text, **style)
         for depth, (name, colour) in enumerate(zip(layers, _COLOURS, strict=False), start=1):
-            _box(axes, t, depth, f"$h_{{{t}}}^{{({depth})}}$", colour)
-            _arrow(axes, (t, depth - 1 + 0.28), (t, depth - 0.3), "grey")
+            box(axes, t, depth, f"$h_{{{t}}}^{{({depth})}}$", edge=colour, **style)
+            arrow(axes, (t, depth - 1 + 0.28), (t, depth - 0.3), width=1.3)
             if t > 1:
-                _arrow(axes, (t - 0.7, depth), (t - 0.3, depth), colour)
+                arrow(axes, (t - 0.7, depth), (t - 0.3, depth), colour, width=1.3)
                 axes.text(
                     t - 0.5,
                     depth + 0.16,
@@ -45,13 +48,3 @@ def draw_layers(axes: Axes, inputs: Sequence[str], layers: Sequence[str]) -> Non
     axes.set_xlim(0.55, len(inputs) + 0.45)
     axes.set_ylim(-0.4, len(layers) + 0.45)
     axes.axis("off")
-
-
-def _box(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
-    box = {"boxstyle": "round,pad=0.35", "facecolor": PALETTE["tile"], "edgecolor": PALETTE[colour]}
-    axes.text(x, y, text, ha="center", va="center", fontsize=11, color=PALETTE["ink"], bbox=box)
-
-
-def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], colour: str) -> None:
-    style = {"arrowstyle": "-|>", "color": PALETTE[colour], "linewidth": 1.3, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", xy=end, xytext=start, arrowprops=style)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
+from typing import Any
 
 from matplotlib.axes import Axes
 
-from onesentence.plotting.style import PALETTE
+from onesentence.plotting.shapes import WHITE, arrow, box
 
 
 def draw_unrolled(
@@ -42,37 +44,24 @@ def draw_unrolled(
     first = -1 if start else 0
     if any(not first <= position < T for position in dashed):
         raise ValueError(f"dashed: positions must lie in [{first}, {T}), got {sorted(dashed)}")
+    state = partial(box, face=WHITE, size=size, width=1.1)
+    between = partial(arrow, shrink=(10, 10.5))
+
+    def dash(position: int) -> Any:
+        return (0, (2.5, 2)) if position in dashed else "-"
+
     if start:
-        _box(axes, -1, 1, start, "#ffffff", PALETTE["grey"], size, dashed=-1 in dashed)
+        state(axes, -1, 1, start, dash=dash(-1))
     for t in range(T):
         if t or start:
-            _arrow(axes, (t - 1, 1), (t, 1))
-        _box(axes, t, 1, states[t], "#ffffff", PALETTE["vermilion"], size, dashed=t in dashed)
+            between(axes, (t - 1, 1), (t, 1))
+        state(axes, t, 1, states[t], edge="vermilion", dash=dash(t))
         if inputs[t]:
-            _box(axes, t, 0, inputs[t], PALETTE["tile"], PALETTE["grey"], size)
-            _arrow(axes, (t, 0), (t, 1))
+            box(axes, t, 0, inputs[t], size=size, width=1.1)
+            between(axes, (t, 0), (t, 1))
         if outputs and outputs[t]:
-            _box(axes, t, 2, outputs[t], "#ffffff", PALETTE["teal"], size)
-            _arrow(axes, (t, 1), (t, 2))
+            state(axes, t, 2, outputs[t], edge="teal")
+            between(axes, (t, 1), (t, 2))
     axes.set_xlim(-1.5 if start else -0.5, T - 0.5)
     axes.set_ylim(-0.5, 2.5 if outputs else 1.5)
     axes.axis("off")
-
-
-def _box(
-    axes: Axes, x: float, y: float, text: str, face: str, edge: str, size: float, *, dashed: bool = False
-) -> None:
-    style = {
-        "boxstyle": "round,pad=0.3,rounding_size=0.12",
-        "facecolor": face,
-        "edgecolor": edge,
-        "linewidth": 1.1,
-    }
-    if dashed:
-        style["linestyle"] = (0, (2.5, 2))
-    axes.text(x, y, text, ha="center", va="center", fontsize=size, color=PALETTE["ink"], bbox=style, zorder=3)
-
-
-def _arrow(axes: Axes, tail: tuple[float, float], head: tuple[float, float]) -> None:
-    style = {"arrowstyle": "-|>", "color": PALETTE["grey"], "linewidth": 1, "shrinkA": 10, "shrinkB": 10.5}
-    axes.annotate("", xy=head, xytext=tail, arrowprops=style, zorder=1)

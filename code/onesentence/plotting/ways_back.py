@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from matplotlib import pyplot as plt
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from onesentence.plotting.shapes import arrow, box
 from onesentence.plotting.style import PALETTE
 
 _READ, _STATE, _LOSS, _TOP = 0.0, 1.0, 2.0, 2.52
+_DASHES = (0, (3, 1.5))
 _BACK = 0.13  # how far a gradient's arrow stands beside the value's
 
 
@@ -37,73 +39,31 @@ def draw_ways_back(
         raise ValueError(f"predicted must have one text per step, got {len(read)} and {len(predicted)}")
     T = len(read)
     figure, axes = plt.subplots(figsize=(4.8, 3.1))
-    _tile(axes, 0, _STATE, "$h_0$", dashed=True)
+    tile = partial(box, axes, shape="round,pad=0.25,rounding_size=0.12")
+    value = partial(arrow, axes, width=0.9, mutation_scale=8)
+    error = partial(arrow, axes, width=1.5, mutation_scale=8)
+    tile(0, _STATE, "$h_0$", dash="--")
     for t, (token, target) in enumerate(zip(read, predicted, strict=True), start=1):
-        _tile(axes, t, _READ, token)
-        _tile(axes, t, _STATE, f"$h_{{{t}}}$")
-        _tile(axes, t, _LOSS, f"$\\ell_{{{t}}}$")
+        tile(t, _READ, token)
+        tile(t, _STATE, f"$h_{{{t}}}$")
+        tile(t, _LOSS, f"$\\ell_{{{t}}}$")
         axes.text(t, _TOP, target, ha="center", va="center", fontsize=11, color=PALETTE["ink"])
-        _arrow(axes, (t, _READ + 0.24), (t, _STATE - 0.24))
-        _arrow(axes, (t - _BACK, _STATE + 0.24), (t - _BACK, _LOSS - 0.24))
-        _arrow(axes, (t - 0.7, _STATE + _BACK), (t - 0.3, _STATE + _BACK))
+        value((t, _READ + 0.24), (t, _STATE - 0.24))
+        value((t - _BACK, _STATE + 0.24), (t - _BACK, _LOSS - 0.24))
+        value((t - 0.7, _STATE + _BACK), (t - 0.3, _STATE + _BACK))
         axes.text(
             t - 0.5, _STATE + 0.36, shared, ha="center", va="center", fontsize=9.5, color=PALETTE["ink"]
         )
-        _arrow(axes, (t + _BACK, _LOSS - 0.24), (t + _BACK, _STATE + 0.24), "vermilion")
-        _arrow(axes, (t - 0.3, _STATE - _BACK), (t - 0.7, _STATE - _BACK), "teal", dashed=True)
+        error((t + _BACK, _LOSS - 0.24), (t + _BACK, _STATE + 0.24), "vermilion")
+        error((t - 0.3, _STATE - _BACK), (t - 0.7, _STATE - _BACK), "teal", dash=_DASHES)
     for y, name in ((_READ, "读入"), (_TOP, "预测")):
         axes.text(0, y, name, ha="center", va="center", fontsize=10.5, color=PALETTE["grey"])
     handles = [
         Line2D([], [], color=PALETTE["vermilion"], linewidth=1.6, label=own),
-        Line2D([], [], color=PALETTE["teal"], linewidth=1.6, linestyle=(0, (3, 1.5)), label=later),
+        Line2D([], [], color=PALETTE["teal"], linewidth=1.6, linestyle=_DASHES, label=later),
     ]
     axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=1, fontsize=10.5)
     axes.set_xlim(-0.45, T + 0.45)
     axes.set_ylim(-0.35, _TOP + 0.25)
     axes.axis("off")
     return figure
-
-
-def _tile(axes: Axes, x: float, y: float, text: str, *, dashed: bool = False) -> None:
-    axes.text(
-        x,
-        y,
-        text,
-        ha="center",
-        va="center",
-        fontsize=11,
-        color=PALETTE["ink"],
-        bbox={
-            "boxstyle": "round,pad=0.25,rounding_size=0.12",
-            "facecolor": PALETTE["tile"],
-            "edgecolor": PALETTE["grey"],
-            "linewidth": 0.9,
-            "linestyle": "--" if dashed else "-",
-        },
-        zorder=3,
-    )
-
-
-def _arrow(
-    axes: Axes,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    colour: str = "grey",
-    *,
-    dashed: bool = False,
-) -> None:
-    axes.annotate(
-        "",
-        xy=end,
-        xytext=start,
-        arrowprops={
-            "arrowstyle": "-|>",
-            "color": PALETTE[colour],
-            "linewidth": 0.9 if colour == "grey" else 1.5,
-            "linestyle": (0, (3, 1.5)) if dashed else "-",
-            "shrinkA": 0,
-            "shrinkB": 0,
-            "mutation_scale": 8,
-        },
-        zorder=2,
-    )

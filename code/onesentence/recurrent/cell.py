@@ -195,17 +195,19 @@ def checked_weights(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Floa
     return array
 
 
-def checked_sizes(rng: np.random.Generator, **sizes: int) -> None:
-    """Refuse sizes that are not integers from 1 up, and anything but a generator.
+def one_step(cell: Cell, x: ArrayLike, state: State) -> State:
+    """Return the state after one input, by a `run` over a sequence of one.
+
+    Args:
+        cell: the cell, whose `run` checks the arguments.
+        x: (..., d).
+        state: as the cell has it.
 
     Raises:
-        TypeError: if a size is not an integer or `rng` is not a generator.
-        ValueError: if a size is less than 1.
+        TypeError: if the arguments do not hold real numbers.
+        ValueError: if a shape does not fit or a number is not finite.
     """
-    for name, size in sizes.items():
-        if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
-            raise TypeError(f"{name} must be an integer, got {size!r}")
-        if size < 1:
-            raise ValueError(f"{name} must be at least 1, got {size}")
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"rng must be a numpy Generator, got {type(rng).__name__}")
+    inputs = as_floats("x", x)
+    if inputs.ndim == 0:
+        raise ValueError(f"x must have shape (..., {cell.input_size}), got a scalar")
+    return cell.run(inputs[..., None, :], state).last

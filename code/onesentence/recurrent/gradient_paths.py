@@ -17,6 +17,7 @@ import numpy as np
 
 from onesentence.numerics import FloatArray
 from onesentence.recurrent.cell import Trace
+from onesentence.recurrent.jacobian import step_jacobians
 from onesentence.recurrent.lstm import GATES, LSTM
 
 
@@ -60,6 +61,7 @@ def total_path(cell: LSTM, trace: Trace) -> FloatArray:
         >>> total_path(cell, cell.run(np.zeros((3, 1))))[:, 0, 0].round(12).tolist()
         [0.5, 0.25, 0.125]
     """
+    _expect_lstm(trace)
     H = cell.hidden_size
     steps = step_jacobians(cell, trace)
     total = np.empty((*steps.shape[:-2], H, H), dtype=steps.dtype)
@@ -68,39 +70,6 @@ def total_path(cell: LSTM, trace: Trace) -> FloatArray:
         reached = steps[..., t, :, :] @ reached
         total[..., t, :, :] = reached[..., H:, :]
     return total
-
-
-def step_jacobians(cell: LSTM, trace: Trace) -> FloatArray:
-    """Return J_t = d(h_t, c_t) / d(h_{t-1}, c_{t-1}) of each step.
-
-    Args:
-        cell: the LSTM that made the pass.
-        trace: the pass.
-
-    Returns:
-        (..., T, 2H, 2H), the identity at a padded step.
-
-    Raises:
-        ValueError: if the pass saved no gates or has another width.
-    """
-    _expect_lstm(trace)
-    H = cell.hidden_size
-    if trace.h.shape[-1] != H:
-        raise ValueError(f"trace must be of width {H} as the cell is, got {trace.h.shape[-1]}")
-    i, f, g, o = (trace.saved[name] for name in GATES)
-    before, after = trace.states[1][..., :-1, :], trace.states[1][..., 1:, :]
-    W_i, W_f, W_g, W_o = cell.W_h.reshape(4, H, H)
-    c_by_h = (
-        (g * i * (1 - i))[..., None] * W_i
-        + (before * f * (1 - f))[..., None] * W_f
-        + (i * (1 - g**2))[..., None] * W_g
-    )
-    c_by_c = f[..., None] * np.eye(H)
-    squashed = np.tanh(after)
-    shown = (o * (1 - squashed**2))[..., None]  # dh/dc within the step
-    h_by_h = shown * c_by_h + (squashed * o * (1 - o))[..., None] * W_o
-    jacobian = np.block([[h_by_h, shown * c_by_c], [c_by_h, c_by_c]])
-    return np.where(trace.mask[..., None, None], jacobian, np.eye(2 * H))
 
 
 def _expect_lstm(trace: Trace) -> None:

@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from onesentence.activations import sigmoid
+from onesentence.checks import checked_sizes
 from onesentence.numerics import FloatArray, as_floats
 from onesentence.recurrent.cell import (
     Gradients,
@@ -33,9 +35,9 @@ from onesentence.recurrent.cell import (
     Trace,
     checked_gradient,
     checked_sequence,
-    checked_sizes,
     checked_state,
     checked_weights,
+    one_step,
     time_first,
     time_last,
 )
@@ -202,10 +204,7 @@ class GRU:
             TypeError: if the arguments do not hold real numbers.
             ValueError: if a shape does not fit or a number is not finite.
         """
-        inputs = as_floats("x", x)
-        if inputs.ndim == 0:
-            raise ValueError(f"x must have shape (..., {self.input_size}), got a scalar")
-        return self.run(inputs[..., None, :], state).last
+        return one_step(self, x, state)
 
     def run(self, x: ArrayLike, state: State | None = None, mask: ArrayLike | None = None) -> Trace:
         """Step through a sequence.
@@ -233,7 +232,7 @@ class GRU:
         V, U = self.W_h[: 2 * H], self.W_h[2 * H :]
         for t in range(T):
             h = states[t]
-            gates = _sigmoid(a[t, ..., : 2 * H] + h @ V.T)
+            gates = sigmoid(a[t, ..., : 2 * H] + h @ V.T)
             r, z = gates[..., :H], gates[..., H:]
             n = np.tanh(a[t, ..., 2 * H :] + recalled(h, r, U, self.b_n, self.reset))
             states[t + 1] = np.where(real[..., t, None], mixed(h, n, z, self.update), h)
@@ -290,9 +289,3 @@ class GRU:
             "b": flat.sum(axis=0),
             "b_n": flat_m.sum(axis=0),
         }
-
-
-def _sigmoid(a: FloatArray) -> FloatArray:
-    """1 / (1 + exp(-a)), which overflows nowhere in this form."""
-    result: FloatArray = 0.5 * (1 + np.tanh(0.5 * a))
-    return result

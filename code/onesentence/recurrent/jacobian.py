@@ -1,12 +1,12 @@
-"""How a change of the RNN's state travels: the Jacobian of one step and its products over many.
+"""How a change of a cell's state travels: the Jacobian of one step and its products over many.
 
-With h_t = tanh(W_x x_t + W_h h_{t-1} + b),
+    J_t = dstate_t / dstate_{t-1}                          (n, n)    n numbers in the state: H, of the LSTM 2H, h before c
+    dstate_T / dstate_s = J_T J_{T-1} ... J_{s+1}
 
-    J_t = dh_t / dh_{t-1} = diag(1 - h_t * h_t) W_h            (H, H)
-    dh_T / dh_s = J_T J_{T-1} ... J_{s+1}
-
-A gradient goes the other way through the same matrices: dL/dh_s = (J_T ... J_{s+1})^T dL/dh_T. Its length lies
-between the smallest and the largest singular value of the product times that of dL/dh_T.
+For the RNN, h_t = tanh(W_x x_t + W_h h_{t-1} + b), this is J_t = diag(1 - h_t * h_t) W_h. A gradient goes the other
+way through the same matrices: dL/dh_s = (J_T ... J_{s+1})^T dL/dh_T. Its length lies between the smallest and the
+largest singular value of the product times that of dL/dh_T. So row i of J_t is what a cell's way back makes, in this
+one step, of the gradient 1 at number i of the state: that is how it is computed here, for every cell alike.
 
 Section 2.11 of the course; Pascanu, Mikolov and Bengio 2013 (arXiv:1211.5063), section 2.
 """
@@ -17,34 +17,47 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from onesentence.numerics import FloatArray, as_floats
-from onesentence.recurrent.cell import Trace
-from onesentence.recurrent.rnn import RNN
+from onesentence.recurrent.cell import Cell, Trace
 
 
-def step_jacobians(cell: RNN, trace: Trace) -> FloatArray:
+def step_jacobians(cell: Cell, trace: Trace) -> FloatArray:
     """Return J_t for every step of a pass.
 
     Args:
-        cell: the RNN.
+        cell: the cell, or layers of them.
         trace: a pass of `run` of this cell over (..., T, d).
 
     Returns:
-        (..., T, H, H), rows are coordinates of h_t; the unit matrix at padded positions, where the state stays.
+        (..., T, n, n), rows are numbers of the state after the step, columns of the one before, in the order of the
+        state's parts; the unit matrix at padded positions, where the state stays.
 
     Raises:
-        ValueError: if the pass is not one of a cell of this width.
+        ValueError: if the pass is not one of a cell with states of this width.
 
     Example:
+        >>> from onesentence.recurrent.rnn import RNN
         >>> cell = RNN(W_x=[[0.5]], W_h=[[0.8]], b=[0.0])
         >>> step_jacobians(cell, cell.run([[1.0], [0.0]])).round(6).ravel().tolist()
         [0.629158, 0.699904]
     """
-    H = cell.hidden_size
-    if trace.h.shape[-1] != H:
-        raise ValueError(f"trace must be of a cell with H = {H}, got states of width {trace.h.shape[-1]}")
-    slopes = 1 - trace.h * trace.h
-    jacobians: FloatArray = slopes[..., :, None] * cell.W_h
-    return np.where(trace.mask[..., None, None], jacobians, np.eye(H, dtype=jacobians.dtype))
+    widths, found = ([part.shape[-1] for part in state] for state in (cell.start(), trace.states))
+    if widths != found:
+        raise ValueError(f"trace must be of a cell with states of width {widths}, got {found}")
+    alone = _steps_alone(trace)
+    ends = np.split(np.eye(sum(widths), dtype=trace.h.dtype), np.cumsum(widths)[:-1], axis=1)
+    nothing = np.zeros_like(alone.h)  # no loss reads the state within the step
+    rows = [cell.backward(alone, nothing, tuple(end[i] for end in ends)).start for i in range(sum(widths))]
+    return np.stack([np.concatenate(row, axis=-1) for row in rows], axis=-2)
+
+
+def _steps_alone(trace: Trace) -> Trace:
+    """Return the steps of a pass as passes of one step each, time as the last axis of the batch."""
+    return Trace(
+        x=trace.x[..., None, :],
+        mask=trace.mask[..., None],
+        states=tuple(np.stack([part[..., :-1, :], part[..., 1:, :]], axis=-2) for part in trace.states),
+        saved={name: value[..., None, :] for name, value in trace.saved.items()},
+    )
 
 
 def products_back(jacobians: ArrayLike) -> FloatArray:

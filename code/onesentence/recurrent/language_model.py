@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from onesentence.checks import Ids, as_ids, checked_sizes
 from onesentence.numerics import (
     FloatArray,
     as_floats,
@@ -33,9 +34,7 @@ from onesentence.numerics import (
     token_loss_gradients,
     token_losses,
 )
-from onesentence.recurrent.cell import Cell, State, Trace, checked_sizes, checked_weights
-
-IntArray = NDArray[np.int64]
+from onesentence.recurrent.cell import Cell, State, Trace, checked_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +47,7 @@ class Pass:
         logits: scores, (..., T, V).
     """
 
-    ids: IntArray
+    ids: Ids
     trace: Trace
     logits: FloatArray
 
@@ -219,7 +218,7 @@ class RecurrentLM:
 
         Args:
             ids: what is read, (..., T).
-            targets: the right next ids, (..., T); `shifted` makes both from sentences.
+            targets: the right next ids, (..., T); `generate.shift` makes both from sentences.
             mask: True at real tokens, broadcastable to (..., T); None where all are.
             scored: True where the loss counts; None: at every real token.
             state: the state to begin with; it counts as a constant whose gradient is `start`.
@@ -230,7 +229,7 @@ class RecurrentLM:
         """
         return self.backward(self.forward(ids, mask, state), targets, scored)
 
-    def log_probs(self, context: Sequence[int] | IntArray) -> FloatArray:
+    def log_probs(self, context: Sequence[int] | Ids) -> FloatArray:
         """Return log p(. | context) in nats, (V,).
 
         Args:
@@ -244,7 +243,7 @@ class RecurrentLM:
             raise ValueError(f"context must hold at least one id in a row, got shape {np.shape(context)}")
         return log_softmax(self.logits(context)[-1])
 
-    def prob(self, token: int, context: Sequence[int] | IntArray) -> float:
+    def prob(self, token: int, context: Sequence[int] | Ids) -> float:
         """Return p(token | context); 0 for an id that is never predicted.
 
         Raises:
@@ -254,51 +253,13 @@ class RecurrentLM:
             raise ValueError(f"token must lie in [0, {len(self.E)}), got {token}")
         return float(np.exp(self.log_probs(context)[token]))
 
-    def _checked_ids(self, ids: ArrayLike, mask: ArrayLike | None) -> tuple[IntArray, NDArray[np.bool_]]:
-        numbers = np.asarray(ids)
-        if numbers.dtype.kind not in "iu":
-            raise TypeError(f"ids must hold integers, got dtype {numbers.dtype}")
+    def _checked_ids(self, ids: ArrayLike, mask: ArrayLike | None) -> tuple[Ids, NDArray[np.bool_]]:
+        numbers = as_ids("ids", ids)
         if numbers.ndim == 0:
             raise ValueError("ids must have shape (..., T), got a scalar")
         real = as_mask("mask", True if mask is None else mask, numbers.shape)
-        numbers = np.where(real, numbers, 0).astype(np.int64)
-        if numbers.size and not (numbers.min() >= 0 and numbers.max() < len(self.E)):
-            wrong = numbers[(numbers < 0) | (numbers >= len(self.E))][0]
-            raise ValueError(f"ids must lie in [0, {len(self.E)}), got {wrong}")
-        return numbers, real
+        return as_ids("ids", np.where(real, numbers, 0), len(self.E)), real
 
     def _counting(self, done: Pass, scored: ArrayLike | None) -> NDArray[np.bool_]:
         asked = as_mask("scored", True if scored is None else scored, done.ids.shape)
         return asked & done.trace.mask
-
-
-def shifted(
-    sentences: Sequence[Sequence[int]], *, bos: int, eos: int, pad: int = 0
-) -> tuple[IntArray, IntArray, NDArray[np.bool_]]:
-    """Return what is read and what is to be predicted, one row per sentence: BOS w_1 ... w_n and w_1 ... w_n EOS.
-
-    Args:
-        sentences: ids without BOS and EOS; a sentence may be empty.
-        bos: id in front of every sentence.
-        eos: id that ends it.
-        pad: id behind short rows; it is never looked at.
-
-    Returns:
-        ids, targets and mask, (B, T) each, T one more than the longest sentence; the mask is True at n + 1 positions.
-
-    Raises:
-        ValueError: if there is no sentence.
-
-    Example:
-        >>> ids, targets, mask = shifted([[5, 6], [7]], bos=1, eos=2)
-        >>> ids.tolist(), targets.tolist(), mask.tolist()
-        ([[1, 5, 6], [1, 7, 0]], [[5, 6, 2], [7, 2, 0]], [[True, True, True], [True, True, False]])
-    """
-    if not len(sentences):
-        raise ValueError("sentences: expected at least one, got none")
-    lengths = np.array([len(sentence) + 1 for sentence in sentences])
-    mask = np.arange(lengths.max()) < lengths[:, None]
-    ids, targets = np.full(mask.shape, pad, dtype=np.int64), np.full(mask.shape, pad, dtype=np.int64)
-    ids[mask] = [i for sentence in sentences for i in (bos, *sentence)]
-    targets[mask] = [i for sentence in sentences for i in (*sentence, eos)]
-    return ids, targets, mask

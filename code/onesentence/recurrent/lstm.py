@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from onesentence.checks import checked_sizes
 from onesentence.numerics import FloatArray, as_floats
 from onesentence.recurrent.cell import (
     Gradients,
@@ -37,9 +38,9 @@ from onesentence.recurrent.cell import (
     Trace,
     checked_gradient,
     checked_sequence,
-    checked_sizes,
     checked_state,
     checked_weights,
+    one_step,
     time_first,
     time_last,
 )
@@ -196,10 +197,7 @@ class LSTM:
             TypeError: if the arguments do not hold real numbers.
             ValueError: if a shape does not fit or a number is not finite.
         """
-        inputs = as_floats("x", x)
-        if inputs.ndim == 0:
-            raise ValueError(f"x must have shape (..., {self.input_size}), got a scalar")
-        return self.run(inputs[..., None, :], state).last
+        return one_step(self, x, state)
 
     def run(self, x: ArrayLike, state: State | None = None, mask: ArrayLike | None = None) -> Trace:
         """Step through a sequence.

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from onesentence.checks import checked_sizes
 from onesentence.numerics import FloatArray, as_floats
 from onesentence.recurrent.cell import (
     Gradients,
@@ -30,9 +31,9 @@ from onesentence.recurrent.cell import (
     Trace,
     checked_gradient,
     checked_sequence,
-    checked_sizes,
     checked_state,
     checked_weights,
+    one_step,
     time_first,
     time_last,
 )
@@ -136,10 +137,7 @@ class RNN:
             >>> cell.step([1.0, 0.0], cell.start())[0].round(6).tolist()
             [0.761594, 0.0]
         """
-        inputs = as_floats("x", x)
-        if inputs.ndim == 0:
-            raise ValueError(f"x must have shape (..., {self.input_size}), got a scalar")
-        return self.run(inputs[..., None, :], state).last
+        return one_step(self, x, state)
 
     def run(self, x: ArrayLike, state: State | None = None, mask: ArrayLike | None = None) -> Trace:
         """Step through a sequence.

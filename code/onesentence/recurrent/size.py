@@ -9,7 +9,7 @@ Section 2.13 of the course: equal width is not equal budget.
 
 from __future__ import annotations
 
-import numpy as np
+from onesentence.checks import checked_integer
 
 GROUPS = {"RNN": 1, "GRU": 3, "LSTM": 4}
 """Groups of rows by cell."""
@@ -34,8 +34,8 @@ def parameter_count(cell: str, *, inputs: int, hidden: int, torch_biases: bool =
     """
     if cell not in GROUPS:
         raise ValueError(f"cell must be one of {', '.join(GROUPS)}, got {cell!r}")
-    _check_size("inputs", inputs)
-    _check_size("hidden", hidden)
+    checked_integer("inputs", inputs, 1)
+    checked_integer("hidden", hidden, 1)
     biases = 2 * GROUPS[cell] if torch_biases else GROUPS[cell] + (cell == "GRU")
     return hidden * (GROUPS[cell] * (inputs + hidden) + biases)
 
@@ -57,17 +57,10 @@ def widest(cell: str, *, inputs: int, budget: int, torch_biases: bool = False) -
         >>> widest("GRU", inputs=2, budget=72)
         3
     """
-    _check_size("budget", budget)
+    checked_integer("budget", budget, 1)
     H = 0
     while parameter_count(cell, inputs=inputs, hidden=H + 1, torch_biases=torch_biases) <= budget:
         H += 1
     if H == 0:
         raise ValueError(f"budget must allow H = 1, got {budget}")
     return H
-
-
-def _check_size(name: str, size: int) -> None:
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
-        raise TypeError(f"{name} must be an integer, got {size!r}")
-    if size < 1:
-        raise ValueError(f"{name} must be at least 1, got {size}")

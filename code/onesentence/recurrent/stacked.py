@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from onesentence.numerics import FloatArray, as_floats
-from onesentence.recurrent.cell import Cell, Gradients, State, Trace
+from onesentence.numerics import FloatArray
+from onesentence.recurrent.cell import Cell, Gradients, State, Trace, one_step
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +95,7 @@ class Stacked:
             TypeError: if the arguments do not hold real numbers.
             ValueError: if a shape does not fit or a number is not finite.
         """
-        inputs = as_floats("x", x)
-        if inputs.ndim == 0:
-            raise ValueError(f"x must have shape (..., {self.input_size}), got a scalar")
-        return self.run(inputs[..., None, :], state).last
+        return one_step(self, x, state)
 
     def run(self, x: ArrayLike, state: State | None = None, mask: ArrayLike | None = None) -> Trace:
         """Step through a sequence, a layer at a time.

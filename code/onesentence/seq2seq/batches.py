@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from onesentence.checks import Ids
 from onesentence.generate.shift import shifted_batch
-from onesentence.text.batches import Ids, padded
+from onesentence.text.batches import padded
 from onesentence.text.vocabulary import BOS, EOS, PAD, Vocabulary
 
 Mask = NDArray[np.bool_]

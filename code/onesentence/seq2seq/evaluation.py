@@ -13,12 +13,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from onesentence.checks import Ids
 from onesentence.generate.loop import Generated, generate
 from onesentence.generate.sampling import greedy
 from onesentence.numerics import FloatArray
 from onesentence.seq2seq.batches import Batch
-
-Ids = NDArray[np.int64]
 
 
 class Translator(Protocol):

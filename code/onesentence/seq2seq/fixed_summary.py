@@ -23,6 +23,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
+from onesentence.checks import checked_integer
 from onesentence.numerics import FloatArray
 from onesentence.seq2seq.layers import (
     CellKind,
@@ -64,11 +65,7 @@ class FixedSummaryConfig:
 
     def __post_init__(self) -> None:
         for name in ("source_size", "target_size", "embedding", "hidden"):
-            size = getattr(self, name)
-            if isinstance(size, bool) or not isinstance(size, int):
-                raise TypeError(f"{name} must be an integer, got {size!r}")
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
+            checked_integer(name, getattr(self, name), 1)
         for name, value, known in (
             ("cell", self.cell, get_args(CellKind)),
             ("interface", self.interface, get_args(Interface)),

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from onesentence.checks import as_ids, checked_sizes
 from onesentence.numerics import FloatArray, as_floats, softmax
-from onesentence.recurrent.cell import Cell, State, checked_sizes, checked_weights
+from onesentence.recurrent.cell import Cell, State, checked_weights
 from onesentence.recurrent.gru import GRU
 from onesentence.recurrent.lstm import LSTM
 from onesentence.recurrent.rnn import RNN
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     import torch
 
     from onesentence.seq2seq.fixed_summary import FixedSummary
-
-Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +171,7 @@ class TeachingTranslator:
         Raises:
             TypeError, ValueError: if the ids are no integers or lie outside, or a shape does not fit.
         """
-        x = self.E_x[_checked_ids("source", source, len(self.E_x))]
+        x = self.E_x[as_ids("source", source, len(self.E_x))]
         return self.encoder.run(x, mask=mask).last[0]
 
     def first_state(self, summary: ArrayLike) -> TeachingState:
@@ -201,7 +200,7 @@ class TeachingTranslator:
         Raises:
             TypeError, ValueError: if the ids are no integers or lie outside.
         """
-        x = self.E_y[_checked_ids("ids", ids, len(self.E_y))]
+        x = self.E_y[as_ids("ids", ids, len(self.E_y))]
         if state.summary is not None:
             x = np.concatenate(
                 [x, np.broadcast_to(state.summary, (*x.shape[:-1], state.summary.shape[-1]))], -1
@@ -261,12 +260,3 @@ def _cell_of(layer: torch.nn.RNNBase) -> Cell:
     by_name = {"RNN_TANH": RNN.from_torch, "GRU": GRU.from_torch, "LSTM": LSTM.from_torch}
     cell: Cell = by_name[layer.mode](layer)  # type: ignore[operator]
     return cell
-
-
-def _checked_ids(name: str, value: ArrayLike, size: int) -> Ids:
-    ids = np.asarray(value)
-    if ids.dtype.kind not in "iu":
-        raise TypeError(f"{name} must hold integers, got dtype {ids.dtype}")
-    if ids.size and not (ids.min() >= 0 and ids.max() < size):
-        raise ValueError(f"{name} must lie in [0, {size}), got {ids.min()} to {ids.max()}")
-    return ids.astype(np.int64)

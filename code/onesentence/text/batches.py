@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Ids = NDArray[np.int64]
+from onesentence.checks import Ids, as_ids
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def padded(sequences: Sequence[ArrayLike], pad: int, *, length: int | None = Non
         >>> batch.ids.tolist(), batch.mask.tolist()
         ([[5, 6, 7], [8, 0, 0]], [[True, True, True], [True, False, False]])
     """
-    rows = [as_ids(f"sequences[{i}]", row) for i, row in enumerate(sequences)]
+    rows = [id_vector(f"sequences[{i}]", row) for i, row in enumerate(sequences)]
     if not rows:
         raise ValueError("sequences: expected at least one, got none")
     for i, row in enumerate(rows):
@@ -88,7 +88,7 @@ def batches(count: int, size: int, rng: np.random.Generator | None = None) -> It
     return (order[start : start + size] for start in range(0, count, size))
 
 
-def as_ids(name: str, value: ArrayLike) -> Ids:
+def id_vector(name: str, value: ArrayLike) -> Ids:
     """Return a vector of ids, int64.
 
     Args:
@@ -98,12 +98,12 @@ def as_ids(name: str, value: ArrayLike) -> Ids:
     Raises:
         TypeError: if the ids are not integers.
         ValueError: if they are no vector.
+
+    Example:
+        >>> id_vector("ids", []).shape
+        (0,)
     """
-    ids = np.asarray(value)
-    if ids.size == 0:
-        ids = ids.astype(np.int64)
-    if ids.dtype.kind not in "iu":
-        raise TypeError(f"{name}: expected integers, got dtype {ids.dtype}")
+    ids = as_ids(name, value)
     if ids.ndim != 1:
-        raise ValueError(f"{name}: expected shape (T,), got {ids.shape}")
-    return ids.astype(np.int64)
+        raise ValueError(f"{name} must have shape (T,), got {ids.shape}")
+    return ids

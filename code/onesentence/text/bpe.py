@@ -22,8 +22,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Any, Generic
+from typing import Generic
 
+from onesentence.checks import checked_integer
 from onesentence.text.bpe_corpus import Corpus, Merge, S, merge_pair, pair_counts
 from onesentence.text.coding import BYTES, to_utf8
 
@@ -217,10 +218,7 @@ def ranks(rules: Sequence[tuple[S, S]]) -> dict[tuple[S, S], int]:
 
 
 def _check(frequencies: Mapping[str, int], merges: int, least: int) -> None:
-    named: list[tuple[str, Any, int]] = [("merges", merges, 0), ("least", least, 1)]
-    named += [(f"frequencies[{word!r}]", count, 1) for word, count in frequencies.items()]
-    for name, value, smallest in named:
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise TypeError(f"{name}: expected an integer, got {value!r}")
-        if value < smallest:
-            raise ValueError(f"{name}: expected at least {smallest}, got {value}")
+    checked_integer("merges", merges, 0)
+    checked_integer("least", least, 1)
+    for word, count in frequencies.items():
+        checked_integer(f"frequencies[{word!r}]", count, 1)

@@ -27,6 +27,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from onesentence.checks import checked_integer
 from onesentence.numerics import FloatArray, as_floats
 
 Side = Literal["both", "left", "right"]
@@ -52,10 +53,7 @@ class Window:
     weighting: Weighting = "flat"
 
     def __post_init__(self) -> None:
-        if isinstance(self.radius, bool) or not isinstance(self.radius, int):
-            raise TypeError(f"radius must be an integer, got {self.radius!r}")
-        if self.radius < 1:
-            raise ValueError(f"radius must be at least 1, got {self.radius}")
+        checked_integer("radius", self.radius, 1)
         if self.side not in ("both", "left", "right"):
             raise ValueError(f"side must be 'both', 'left' or 'right', got {self.side!r}")
         if self.weighting not in ("flat", "inverse"):

@@ -20,6 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from onesentence.checks import checked_integer
+
 CLASSES: dict[str, tuple[str, ...]] = {
     "people": ("我", "他", "她", "老师", "妈妈", "同学", "医生", "邻居"),
     "times": ("昨天", "前天", "晚上", "上午", "下午", "周末"),
@@ -88,10 +90,7 @@ class EverydayConfig:
 
     def __post_init__(self) -> None:
         """Refuse sizes without meaning."""
-        if isinstance(self.count, bool) or not isinstance(self.count, int):
-            raise TypeError(f"count must be an int, got {self.count!r}")
-        if self.count < 1:
-            raise ValueError(f"count must be at least 1, got {self.count}")
+        checked_integer("count", self.count, 1)
         if not isfinite(self.exponent) or self.exponent < 0:
             raise ValueError(f"exponent must be finite and not negative, got {self.exponent}")
 

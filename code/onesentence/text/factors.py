@@ -23,6 +23,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
+from onesentence.checks import checked_integer
 from onesentence.numerics import FloatArray, as_floats
 
 
@@ -88,9 +89,7 @@ def truncated_svd(matrix: ArrayLike, rank: int) -> Factors:
         raise ValueError(f"matrix must have two axes, got shape {values.shape}")
     if not np.isfinite(values).all():
         raise ValueError("matrix must be finite; PMI of a zero count is -inf, so factor PPMI")
-    if isinstance(rank, bool) or not isinstance(rank, int | np.integer):
-        raise TypeError(f"rank must be an integer, got {rank!r}")
-    if not 1 <= rank <= min(values.shape):
+    if checked_integer("rank", rank, 1) > min(values.shape):
         raise ValueError(f"rank must lie in [1, {min(values.shape)}] for shape {values.shape}, got {rank}")
     u, singular, vt = np.linalg.svd(values, full_matrices=False)
     u, singular, v = u[:, :rank], singular[:rank], vt[:rank].T

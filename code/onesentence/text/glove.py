@@ -25,6 +25,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
+from onesentence.checks import checked_integer
 from onesentence.numerics import FloatArray, as_floats
 from onesentence.text.cooccurrence import checked_counts
 
@@ -53,11 +54,7 @@ class GloveConfig:
 
     def __post_init__(self) -> None:
         for name in ("dimension", "steps"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"{name} must be an integer, got {value!r}")
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}")
+            checked_integer(name, getattr(self, name), 1)
         for name in ("x_max", "alpha", "learning_rate"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Real):

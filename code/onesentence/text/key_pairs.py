@@ -16,9 +16,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Ids = NDArray[np.int64]
+from onesentence.checks import Ids
 
 COLOURS = ("红", "蓝")
 """The answers, 0 and 1."""
@@ -76,6 +76,10 @@ def words(ids: ArrayLike) -> tuple[str, ...]:
 
     Args:
         ids: (T,).
+
+    Example:
+        >>> words([0, 1, 2])
+        ('钥匙', '放进', '红')
     """
     return tuple(TOKENS[int(i)] for i in np.asarray(ids))
 

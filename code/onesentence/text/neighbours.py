@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from onesentence.checks import checked_integer
 from onesentence.numerics import FloatArray, as_floats
 
 
@@ -250,8 +251,6 @@ def _index(words: tuple[str, ...], word: str) -> int:
 
 
 def _checked_k(k: int, size: int) -> int:
-    if isinstance(k, bool) or not isinstance(k, int | np.integer):
-        raise TypeError(f"k must be an integer, got {k!r}")
-    if not 1 <= k < size:
+    if checked_integer("k", k, 1) >= size:
         raise ValueError(f"k must lie in [1, {size - 1}], got {k}")
     return int(k)

@@ -20,6 +20,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from onesentence.text.batches import id_vector
+
 PAD, BOS, EOS, UNK = "PAD", "BOS", "EOS", "UNK"
 SPECIALS: tuple[str, ...] = (PAD, BOS, EOS, UNK)
 """Filling, beginning of a sentence, its end, any other word; the order in which they get their numbers."""
@@ -202,13 +204,7 @@ class Vocabulary:
             >>> Vocabulary.from_words(["her", "him"], specials=[EOS]).decode([2, 0])
             ('him', 'EOS')
         """
-        numbers = np.asarray(ids)
-        if numbers.size == 0:
-            numbers = numbers.astype(np.int64)
-        if numbers.dtype.kind not in "iu":
-            raise TypeError(f"ids: expected integers, got dtype {numbers.dtype}")
-        if numbers.ndim != 1:
-            raise ValueError(f"ids: expected shape (T,), got {numbers.shape}")
+        numbers = id_vector("ids", ids)
         for number in numbers.tolist():
             if not 0 <= number < len(self):
                 raise ValueError(f"ids: expected numbers from 0 to {len(self) - 1}, got {number}")

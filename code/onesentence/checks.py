@@ -1,0 +1,88 @@
+"""What functions refuse before they start: sizes and ids that are no integers or out of range, what is no generator.
+
+`numerics.as_floats` and `numerics.as_mask` do the same for real numbers and masks. NumPy only.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Ids: TypeAlias = NDArray[np.int64]
+"""Ids of tokens, of any shape."""
+
+
+def checked_integer(name: str, value: int, least: int) -> int:
+    """Return an integer after checking that it is at least `least`.
+
+    Args:
+        name: what error messages call it.
+        value: a Python or NumPy integer.
+        least: the smallest that will do.
+
+    Raises:
+        TypeError: if it is not an integer; True and 2.0 are none.
+        ValueError: if it is smaller.
+
+    Example:
+        >>> checked_integer("limit", 3, 1)
+        3
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")
+    return int(value)
+
+
+def checked_sizes(rng: np.random.Generator, **sizes: int) -> None:
+    """Refuse sizes that are not integers from 1 up, and anything but a generator.
+
+    Args:
+        rng: a NumPy generator.
+        sizes: by name, as error messages call them.
+
+    Raises:
+        TypeError: if a size is not an integer or `rng` is not a generator.
+        ValueError: if a size is less than 1.
+
+    Example:
+        >>> checked_sizes(np.random.default_rng(0), hidden=0)
+        Traceback (most recent call last):
+        ValueError: hidden must be at least 1, got 0
+    """
+    for name, size in sizes.items():
+        checked_integer(name, size, 1)
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng must be a numpy Generator, got {type(rng).__name__}")
+
+
+def as_ids(name: str, value: ArrayLike, size: int | None = None) -> Ids:
+    """Return ids as int64.
+
+    Args:
+        name: what error messages call them.
+        value: integers of any shape; nothing at all counts as no ids.
+        size: V, if they must lie in [0, V).
+
+    Raises:
+        TypeError: if they are not integers; booleans are none.
+        ValueError: if it is a ragged nested list, or an id lies outside; a negative one does not count from the end.
+
+    Example:
+        >>> as_ids("ids", [2, 0], 3)
+        array([2, 0])
+    """
+    try:
+        ids = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a regular array, got rows of different lengths") from error
+    if ids.size == 0:
+        ids = ids.astype(np.int64)
+    if ids.dtype.kind not in "iu":
+        raise TypeError(f"{name} must hold integers, got dtype {ids.dtype}")
+    if size is not None and ids.size and not (ids.min() >= 0 and ids.max() < size):
+        raise ValueError(f"{name} must lie in [0, {size}), got {ids[(ids < 0) | (ids >= size)].flat[0]}")
+    return ids.astype(np.int64)

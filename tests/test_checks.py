@@ -1,0 +1,44 @@
+"""What the checks let through and what they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onesentence.checks import as_ids, checked_integer, checked_sizes
+
+
+@pytest.mark.parametrize("value", [3, np.int32(3), np.uint8(3)])
+def test_checked_integer_returns_a_python_integer(value):
+    assert type(checked_integer("k", value, 3)) is int
+
+
+def test_as_ids_of_nothing_is_an_array_of_integers():
+    assert as_ids("ids", []).dtype == as_ids("ids", np.zeros((2, 0)), 0).dtype == np.int64
+
+
+def test_as_ids_keeps_the_shape_and_leaves_its_argument_alone():
+    given = np.array([[0, 2], [1, 0]], dtype=np.int32)
+    ids = as_ids("ids", given, 3)
+    assert (ids.dtype, ids.tolist()) == (np.int64, [[0, 2], [1, 0]])
+    ids[:] = 0
+    assert given[0, 1] == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: checked_integer("k", 2.0, 1), TypeError, "k must be an integer, got 2.0"),
+        (lambda: checked_integer("k", True, 1), TypeError, "k must be an integer, got True"),
+        (lambda: checked_integer("k", 1, 2), ValueError, "k must be at least 2, got 1"),
+        (lambda: checked_sizes(np.random.default_rng(0), d=0), ValueError, "d must be at least 1, got 0"),
+        (lambda: checked_sizes(0, d=1), TypeError, "rng must be a numpy Generator, got int"),
+        (lambda: as_ids("ids", [True]), TypeError, "ids must hold integers, got dtype bool"),
+        (lambda: as_ids("ids", [[1, 5], [4, 0]], 4), ValueError, r"ids must lie in \[0, 4\), got 5"),
+        (lambda: as_ids("ids", [-1], 4), ValueError, r"ids must lie in \[0, 4\), got -1"),
+        (lambda: as_ids("ids", [[1], [2, 3]]), ValueError, "ids must be a regular array"),
+    ],
+)
+def test_checks_refuse(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
