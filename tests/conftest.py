@@ -6,7 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
+
+# No test depends on luck or on how busy the machine is: the same examples in every run, and no time limit on one.
+settings.register_profile("book", deadline=None, derandomize=True)
+settings.load_profile("book")
 
 
 @pytest.fixture(scope="session")

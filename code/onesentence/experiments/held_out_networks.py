@@ -17,8 +17,9 @@ from onesentence.embed.optim import Adam
 from onesentence.embed.window import WindowLM
 from onesentence.embed.window_train import fit
 from onesentence.experiments.held_out_data import HeldOut, Texts
+from onesentence.generate.shift import shifted_batch
 from onesentence.recurrent.cell import Cell
-from onesentence.recurrent.language_model import RecurrentLM, shifted
+from onesentence.recurrent.language_model import RecurrentLM
 from onesentence.recurrent.lstm import LSTM
 from onesentence.recurrent.rnn import RNN
 from onesentence.text.vocabulary import BOS, EOS, Vocabulary
@@ -97,8 +98,11 @@ def train_recurrent(config: HeldOut, texts: Texts, seed: int, kind: str) -> Trai
     rng = np.random.default_rng([seed, 5 + list(CELLS).index(kind)])
     model = RecurrentLM.initial(CELLS[kind](config, rng), table=len(vocabulary.symbols), rng=rng, never=[bos])
     batches = {
-        name: shifted(
-            [vocabulary.encode(words).tolist() for words in getattr(texts, name)], bos=bos, eos=eos, pad=eos
+        name: shifted_batch(
+            [vocabulary.encode(words) for words in getattr(texts, name)],
+            bos=bos,
+            eos=eos,
+            pad=len(vocabulary.symbols),  # no word's id: what stands there is not looked at
         )
         for name in ("train", *MEASURED)
     }
