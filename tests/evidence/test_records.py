@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
-from onesentence.evidence import closure
+from onesentence.evidence import closure, records
 from onesentence.evidence.records import FOLDER_VARIABLE, Record, memoised, records_folder, versions_of
 
 EXPERIMENT = """
@@ -151,3 +154,31 @@ def test_memoised_keeps_the_function_recognisable() -> None:
         raise NotImplementedError
 
     assert memoised(run).__doc__ == "Train."
+
+
+def test_of_two_that_ask_at_one_time_one_runs_and_the_other_waits(experiment, monkeypatch) -> None:
+    module = load(experiment)
+    inside, missed, go = threading.Event(), threading.Event(), threading.Event()
+    kept = records._read
+
+    def read(file: Path) -> Record | None:
+        found = kept(file)
+        if found is None and inside.is_set():
+            missed.set()  # the second has seen that there is no record, while the first runs
+        return found
+
+    def softmax(scores: list[float]) -> np.ndarray:
+        inside.set()
+        assert go.wait(30)
+        return np.array(scores)
+
+    monkeypatch.setattr(records, "_read", read)
+    monkeypatch.setattr(module, "softmax", softmax)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(module.run, module.Config())
+        assert inside.wait(30)
+        second = pool.submit(module.run, module.Config())
+        assert missed.wait(30)
+        go.set()
+        assert first.result() == second.result()
+    assert calls(experiment) == 1

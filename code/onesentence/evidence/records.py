@@ -23,6 +23,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
+from filelock import FileLock
+
 from onesentence.evidence import closure
 from onesentence.evidence.emit import plain
 from onesentence.evidence.identity import get_identity
@@ -107,7 +109,8 @@ Run = TypeVar("Run", bound=Callable[[Any], Record])
 def memoised(run: Run) -> Run:
     """Make an experiment's `run(config)` return the kept record where nothing that it depends on has changed.
 
-    A first run and a kept record give the same: configuration and metrics as plain JSON data.
+    A first run and a kept record give the same: configuration and metrics as plain JSON data. Of two processes that
+    ask for the same run at one time, one runs it and the other waits.
 
     Args:
         run: a function of one frozen dataclass that returns a `Record`.
@@ -124,16 +127,20 @@ def memoised(run: Run) -> Run:
         file = records_folder() / f"{_key(run, config, code)}.json"
         if (kept := _read(file)) is not None:
             return kept
-        started = time.perf_counter()
-        record = dataclasses.replace(
-            run(config),
-            code_hash=code,
-            device="cuda" if closure.cuda_present() else "cpu",
-            seconds=time.perf_counter() - started,
-        )
-        text = record.to_json()
-        _write(file, text)
-        return Record.from_json(text)  # what a later call reads: lists where the run gave tuples or arrays
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{file}.lock"):  # two pages that show one run: the second waits for it
+            if (kept := _read(file)) is not None:
+                return kept
+            started = time.perf_counter()
+            record = dataclasses.replace(
+                run(config),
+                code_hash=code,
+                device="cuda" if closure.cuda_present() else "cpu",
+                seconds=time.perf_counter() - started,
+            )
+            text = record.to_json()
+            _write(file, text)
+            return Record.from_json(text)  # what a later call reads: lists where the run gave tuples or arrays
 
     return run_once  # type: ignore[return-value]
 
@@ -168,7 +175,6 @@ def _read(file: Path) -> Record | None:
 
 
 def _write(file: Path, text: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(
         "w", dir=file.parent, suffix=".part", delete=False, encoding="utf-8"
     ) as draft:
