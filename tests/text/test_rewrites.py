@@ -24,6 +24,7 @@ def test_time_in_front_keeps_the_words():
             words = time_in_front(example.event)
             assert sorted(w.lower() for w in words) == sorted(w.lower() for w in example.target)
             assert words[0][0].isupper()
+            assert f" {example.event.giver.inside} " in " ".join(words)
             assert words[-1] == "."
             assert " ".join(words[: len(example.event.time.en.split())]).lower() == example.event.time.en
 
