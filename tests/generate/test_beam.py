@@ -106,7 +106,7 @@ def test_batched_search_equals_the_plain_loop_records_and_all(
     same = {"limit": limit, "width": width, "penalty": penalty, "finished": how[0], "stop": how[1]}
     together = search(step, record=True, **same)
     for i, found in enumerate(together):
-        assert found == beam_search_plain(step, STARTS[[i]], bos=int(FIRST[i]), eos=EOS, **same)
+        assert found == beam_search_plain(step, STARTS[[i]], bos=int(FIRST[i]), eos=EOS, record=True, **same)
 
 
 @given(seed=st.integers(0, 10**6), width=st.integers(1, 4), alpha=st.sampled_from([0.0, 1.0]))

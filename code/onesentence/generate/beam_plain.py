@@ -9,7 +9,7 @@ Sections 3.17 and 3.18 of the course.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -51,8 +51,9 @@ def beam_search_plain(
     penalty: LengthPenalty | None = None,
     finished: Finished = "in_beam",
     stop: Stop = "bound",
+    record: bool = False,
 ) -> Found:
-    """Search for the text of the highest score; records are always kept.
+    """Search for the text of the highest score.
 
     Args:
         step: as for `beam.beam_search`, called with one row.
@@ -64,6 +65,7 @@ def beam_search_plain(
         penalty: length penalty; None has alpha 0.
         finished: "in_beam" or "apart".
         stop: "bound", "all" or "full".
+        record: whether to keep every candidate of every round.
 
     Raises:
         TypeError, ValueError: as `beam.beam_search`.
@@ -87,7 +89,8 @@ def beam_search_plain(
     for _ in range(settings.limit):
         candidates = [new for held in beam for new in _extended(held, step, first, settings)]
         candidates.sort(key=lambda held: -held.hypothesis.score)  # stable: equal ones stay as they come
-        rounds.append([_decided(held, rank, settings) for rank, held in enumerate(candidates)])
+        if record:
+            rounds.append([_decided(held, rank, settings) for rank, held in enumerate(candidates)])
         beam = candidates[: settings.width]
         if settings.finished == "apart":
             aside += [held.hypothesis for held in beam if held.hypothesis.ended]
@@ -122,6 +125,7 @@ def _extended(held: _Held, step: Step, bos: int, settings: SearchSettings) -> li
 
 
 def _decided(held: _Held, rank: int, settings: SearchSettings) -> Candidate:
-    ended = held.hypothesis.ended
-    fate: Fate = "ended" if ended and settings.finished == "in_beam" else "aside" if ended else "open"
-    return Candidate(**asdict(held.hypothesis), rank=rank, fate=fate if rank < settings.width else "pruned")
+    h = held.hypothesis
+    fate: Fate = "ended" if h.ended and settings.finished == "in_beam" else "aside" if h.ended else "open"
+    kept = rank < settings.width
+    return Candidate(h.ids, h.log_prob, h.score, h.ended, rank, fate if kept else "pruned")
