@@ -153,9 +153,7 @@ def test_a_wider_beam_can_return_a_less_probable_text():
 
 
 def test_full_may_lose_the_best_text_and_bound_does_not():
-    tree = Tree.closed(
-        {"": {"M": 0.7, "EOS": 0.2, "N": 0.1}, "M": {"m": 0.75, "EOS": 0.2, "n": 0.05}}
-    )
+    tree = Tree.closed({"": {"M": 0.7, "EOS": 0.2, "N": 0.1}, "M": {"m": 0.75, "EOS": 0.2, "n": 0.05}})
     best = {}
     for stop in ("full", "bound"):
         (found,) = beam_search(**tree.model(), width=2, finished="apart", stop=stop)

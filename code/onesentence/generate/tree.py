@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesentence.generate.checks import checked_distribution
-from onesentence.generate.hypotheses import Found
+from onesentence.generate.hypotheses import Found, Hypothesis
 from onesentence.numerics import FloatArray
 
 BOS, EOS = "BOS", "EOS"
@@ -115,6 +115,17 @@ class Tree:
         """
         whole = self.depth if limit is None else limit
         return {"step": self.step, "state": np.array([-1]), "bos": 0, "eos": 1, "limit": whole}
+
+    def named(self, hypotheses: Sequence[Hypothesis]) -> list[list[str | float]]:
+        """Return [text, probability] of each hypothesis.
+
+        Example:
+            >>> from onesentence.generate.exhaustive import exhaustive
+            >>> tree = Tree.closed({"": {"A": 0.75, "B": 0.25}})
+            >>> [[text, round(p, 6)] for text, p in tree.named(exhaustive(**tree.model()))]
+            [['A EOS', 0.75], ['B EOS', 0.25]]
+        """
+        return [[self.text(h.ids), float(np.exp(h.log_prob))] for h in hypotheses]
 
     def walked(self, found: Found) -> list[tuple[tuple[str, ...], float, str]]:
         """Return what a search made of every prefix, ended texts among them, each after the one that it continues.
