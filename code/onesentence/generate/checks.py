@@ -6,7 +6,7 @@ from math import isfinite
 from numbers import Real
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from onesentence.numerics import FloatArray, as_floats
 
@@ -87,6 +87,21 @@ def checked_integer(name: str, value: int, least: int) -> int:
     if value < least:
         raise ValueError(f"{name} must be at least {least}, got {value}")
     return int(value)
+
+
+def checked_first(bos: ArrayLike) -> NDArray[np.int64]:
+    """Return the ids (B,) that the rows of a batch read first, after checking them; one id is a single row.
+
+    Raises:
+        TypeError: if they are not integers.
+        ValueError: if they are no vector, there is none, or one is negative.
+    """
+    ids = np.atleast_1d(np.asarray(bos))
+    if ids.dtype.kind not in "iu":
+        raise TypeError(f"bos must be integer ids, got dtype {ids.dtype}")
+    if ids.ndim != 1 or not ids.size or ids.min() < 0:
+        raise ValueError(f"bos must be an id or ids (B,), none negative, got {ids.tolist()}")
+    return ids.astype(np.int64)
 
 
 def _number(name: str, value: float) -> float:

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from onesentence.generate.checks import checked_integer
+from onesentence.generate.checks import checked_first, checked_integer
 
 S = TypeVar("S")
 IntArray = NDArray[np.int64]
@@ -75,7 +75,7 @@ def generate(
         Generated(ids=(1, 2, 3), ended=False)
         Generated(ids=(3, 4), ended=True)
     """
-    read, eos, limit = _first(bos), checked_integer("eos", eos, 0), checked_integer("limit", limit, 1)
+    read, eos, limit = checked_first(bos), checked_integer("eos", eos, 0), checked_integer("limit", limit, 1)
     chosen: list[list[int]] = [[] for _ in read]
     live = np.ones(len(read), dtype=bool)
     for _ in range(limit):
@@ -89,15 +89,6 @@ def generate(
             break
         read = np.where(live, ids, eos)
     return tuple(Generated(tuple(ids), not going) for ids, going in zip(chosen, live, strict=True))
-
-
-def _first(bos: ArrayLike) -> IntArray:
-    ids = np.atleast_1d(np.asarray(bos))
-    if ids.dtype.kind not in "iu":
-        raise TypeError(f"bos must be integer ids, got dtype {ids.dtype}")
-    if ids.ndim != 1 or not ids.size or ids.min() < 0:
-        raise ValueError(f"bos must be an id or ids (B,), none negative, got {ids.tolist()}")
-    return ids.astype(np.int64)
 
 
 def _logits(answer: ArrayLike, rows: int, eos: int) -> NDArray[np.floating[Any]]:
