@@ -24,8 +24,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from onesentence.checks import checked_integer
 from onesentence.generate.bleu_tokens import Tokenisation, checked_tokenisation, tokens
-from onesentence.generate.checks import checked_integer
 
 Smoothing: TypeAlias = Literal["none", "floor", "add-k", "exp"]
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from onesentence.checks import Ids, as_ids, checked_integer
+from onesentence.generate.checks import checked_first
 
 S = TypeVar("S")
 
@@ -74,7 +75,7 @@ def generate(
         Generated(ids=(1, 2, 3), ended=False)
         Generated(ids=(3, 4), ended=True)
     """
-    read, eos, limit = _first(bos), checked_integer("eos", eos, 0), checked_integer("limit", limit, 1)
+    read, eos, limit = checked_first(bos), checked_integer("eos", eos, 0), checked_integer("limit", limit, 1)
     chosen: list[list[int]] = [[] for _ in read]
     live = np.ones(len(read), dtype=bool)
     for _ in range(limit):
@@ -88,13 +89,6 @@ def generate(
             break
         read = np.where(live, ids, eos)
     return tuple(Generated(tuple(ids), not going) for ids, going in zip(chosen, live, strict=True))
-
-
-def _first(bos: ArrayLike) -> Ids:
-    ids = as_ids("bos", np.atleast_1d(bos))
-    if ids.ndim != 1 or not ids.size or ids.min() < 0:
-        raise ValueError(f"bos must be an id or ids (B,), none negative, got {ids.tolist()}")
-    return ids
 
 
 def _logits(answer: ArrayLike, rows: int, eos: int) -> NDArray[np.floating[Any]]:
