@@ -11,7 +11,7 @@ from onesentence.experiments import linear_scorer
 from onesentence.experiments.linear_scorer import SCORERS, Retrieval, Retriever, one, scorer_of, stories
 from onesentence.numerics import numerical_gradient, token_losses
 
-SMALL = Retrieval(keys=5, slots=3, width=4, updates=3, batch=4, asked=10, seeds=(0, 1))
+SMALL = Retrieval(keys=5, slots=3, items=3, width=4, updates=3, batch=4, asked=10, seeds=(0, 1))
 
 
 @pytest.fixture(autouse=True)
@@ -25,6 +25,9 @@ def test_stories_have_different_keys_and_every_item_once() -> None:
     assert keys.max() == 4
     assert all(len(set(row)) == 3 for row in keys.tolist())
     assert (np.sort(items, axis=1) == [0, 1, 2]).all()
+    _, more = stories(Retrieval(keys=5, slots=3, items=6), 50, np.random.default_rng(0))
+    assert more.max() == 5
+    assert all(len(set(row)) == 3 for row in more.tolist())
 
 
 @pytest.mark.parametrize("name", SCORERS)
@@ -57,7 +60,7 @@ def test_linear_is_right_once_per_story_whatever_its_parameters() -> None:
 
 
 def test_dot_learns_the_task() -> None:
-    result = one(Retrieval(keys=4, slots=2, width=8, updates=120, rate=0.03, asked=50), ("dot", 0))
+    result = one(Retrieval(keys=4, slots=2, items=2, width=8, updates=120, rate=0.03, asked=50), ("dot", 0))
     assert result["right"] > 0.9
     assert result["moved"] > 0.5
 
@@ -77,6 +80,7 @@ def test_run_records_every_seed_and_scorer() -> None:
         ({"scorers": ()}, "scorers: expected some of linear"),
         ({"scorers": ("cosine",)}, "scorers: expected some of linear"),
         ({"slots": 9}, r"slots must lie in \[2, keys = 8\], got 9"),
+        ({"items": 3}, "items must be at least slots = 4, got 3"),
         ({"updates": 0}, "updates must be at least 1, got 0"),
         ({"seeds": ()}, "seeds: expected at least one"),
     ],

@@ -40,7 +40,9 @@ class Retrieval:
     Attributes:
         scorers: names in `SCORERS`.
         keys: number of different keys.
-        slots: places of a story, and number of different items.
+        slots: places of a story.
+        items: number of different items. With as many as slots, all stand in every story, and the one that is not read
+            is known from those that are.
         width: of queries, keys and values, and of the additive scorer's hidden layer.
         updates: steps of Adam.
         batch: stories per update, each with one question.
@@ -52,6 +54,7 @@ class Retrieval:
     scorers: tuple[str, ...] = SCORERS
     keys: int = 8
     slots: int = 4
+    items: int = 4
     width: int = 16
     updates: int = 200
     batch: int = 32
@@ -64,6 +67,8 @@ class Retrieval:
             raise ValueError(f"scorers: expected some of {', '.join(SCORERS)}, got {self.scorers}")
         if not 2 <= self.slots <= self.keys:
             raise ValueError(f"slots must lie in [2, keys = {self.keys}], got {self.slots}")
+        if self.items < self.slots:
+            raise ValueError(f"items must be at least slots = {self.slots}, got {self.items}")
         for name in ("width", "updates", "batch", "asked"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
@@ -72,15 +77,15 @@ class Retrieval:
 
 
 def stories(config: Retrieval, count: int, rng: np.random.Generator) -> tuple[Ids, Ids]:
-    """Return keys (count, slots), drawn without repetition, and items, a permutation in each story.
+    """Return keys and items, both (count, slots) and without repetition in a story.
 
     Args:
         config: sizes.
         count: how many stories.
         rng: draws them.
     """
-    keys = np.argsort(rng.random((count, config.keys)), axis=1)[:, : config.slots]
-    return keys, np.argsort(rng.random((count, config.slots)), axis=1)
+    keys, items = (np.argsort(rng.random((count, n)), axis=1) for n in (config.keys, config.items))
+    return keys[:, : config.slots], items[:, : config.slots]
 
 
 def scorer_of(name: str, width: int, rng: np.random.Generator) -> Scorer:
@@ -120,8 +125,8 @@ class Retriever:
         scorer: how queries meet keys.
         E_q: queries, (keys, width).
         E_k: keys, (keys, width).
-        E_v: values, (slots, width).
-        G: output, (width, slots).
+        E_v: values, (items, width).
+        G: output, (width, items).
     """
 
     scorer: Scorer
@@ -140,8 +145,8 @@ class Retriever:
             rng: draws them.
         """
         d = config.width
-        tables = [rng.normal(size=(rows, d)) for rows in (config.keys, config.keys, config.slots)]
-        return cls(scorer_of(name, d, rng), *tables, rng.normal(size=(d, config.slots)) / np.sqrt(d))
+        tables = [rng.normal(size=(rows, d)) for rows in (config.keys, config.keys, config.items)]
+        return cls(scorer_of(name, d, rng), *tables, rng.normal(size=(d, config.items)) / np.sqrt(d))
 
     def parameters(self) -> dict[str, FloatArray]:
         """Return all arrays by name, not copies; the scorer's behind a `scorer.`."""
@@ -149,7 +154,7 @@ class Retriever:
         return own | {f"scorer.{name}": x for name, x in self.scorer.parameters().items()}
 
     def forward(self, question: Ids, keys: Ids, items: Ids) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return weights (B, T, S), contexts (B, T, width) and logits (B, T, slots) for questions (B, T)."""
+        """Return weights (B, T, S), contexts (B, T, width) and logits (B, T, items) for questions (B, T)."""
         alpha = softmax(self.scorer.scores(self.E_q[question], self.E_k[keys]))
         c = alpha @ self.E_v[items]
         return alpha, c, c @ self.G
