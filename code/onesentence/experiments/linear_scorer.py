@@ -101,10 +101,10 @@ def scorer_of(name: str, width: int, rng: np.random.Generator) -> Scorer:
     """
 
     def matrix() -> FloatArray:
-        return rng.normal(size=(width, width)) / np.sqrt(width)
+        return np.asarray(rng.normal(size=(width, width)) / np.sqrt(width))
 
     def vector() -> FloatArray:
-        return rng.normal(size=width) / np.sqrt(width)
+        return np.asarray(rng.normal(size=width) / np.sqrt(width))
 
     if name == "linear":
         return Linear(w_q=vector(), w_k=vector(), b=np.zeros(()))
@@ -145,8 +145,8 @@ class Retriever:
             rng: draws them.
         """
         d = config.width
-        tables = [rng.normal(size=(rows, d)) for rows in (config.keys, config.keys, config.items)]
-        return cls(scorer_of(name, d, rng), *tables, rng.normal(size=(d, config.items)) / np.sqrt(d))
+        E_q, E_k, E_v = (rng.normal(size=(rows, d)) for rows in (config.keys, config.keys, config.items))
+        return cls(scorer_of(name, d, rng), E_q, E_k, E_v, rng.normal(size=(d, config.items)) / np.sqrt(d))
 
     def parameters(self) -> dict[str, FloatArray]:
         """Return all arrays by name, not copies; the scorer's behind a `scorer.`."""
