@@ -188,3 +188,13 @@ def test_constructor_and_context_refuse():
         lm.log_probs([])
     with pytest.raises(ValueError, match=r"token must lie in \[0, 6\), got 6"):
         lm.prob(6, [0])
+
+
+@pytest.mark.parametrize("never", [[1.7], ["1"], [True]])
+def test_ids_that_are_no_integers_are_not_rounded(never):
+    rng = np.random.default_rng(0)
+    cell = RNN.initial(inputs=2, hidden=3, rng=rng)
+    with pytest.raises(TypeError, match="never must hold integers"):
+        RecurrentLM.initial(cell, table=5, rng=rng, never=never)
+    with pytest.raises(TypeError, match="token must be an integer"):
+        RecurrentLM.initial(cell, table=5, rng=rng).prob(never[0], [1])

@@ -210,6 +210,13 @@ def test_config_refuses(changes, message):
         replace(SMALL, **changes)
 
 
+@pytest.mark.parametrize("size", [2.5, True, "5"])
+def test_config_refuses_sizes_that_are_no_integers(size):
+    for name in ("train", "seed"):
+        with pytest.raises(TypeError, match=f"{name}: expected an integer, got {size!r}"):
+            replace(SMALL, **{name: size})
+
+
 def test_translation_corpus_refuses_more_sentences_than_there_are():
     with pytest.raises(
         ValueError, match=r"test: asked for 4000 sentences, the words gave only \d+ different"
