@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from onesentence.checks import Ids, as_ids, checked_integer
+from onesentence.numerics import as_floats
 
 S = TypeVar("S")
 
@@ -62,7 +63,7 @@ def generate(
         A `Generated` per row.
 
     Raises:
-        TypeError: if an id or the limit is not an integer.
+        TypeError: if an id or the limit is not an integer, or logits are not real.
         ValueError: if `bos` is no vector of ids, the limit is below 1, `eos` lies outside the logits, or `step` or
             `choose` return another shape or an id outside.
 
@@ -91,14 +92,14 @@ def generate(
 
 
 def _first(bos: ArrayLike) -> Ids:
-    ids = as_ids("bos", np.atleast_1d(bos))
+    ids = np.atleast_1d(as_ids("bos", bos))
     if ids.ndim != 1 or not ids.size or ids.min() < 0:
         raise ValueError(f"bos must be an id or ids (B,), none negative, got {ids.tolist()}")
     return ids
 
 
 def _logits(answer: ArrayLike, rows: int, eos: int) -> NDArray[np.floating[Any]]:
-    logits = np.asarray(answer)
+    logits = as_floats("step: the logits that it returns", answer)
     if logits.ndim != 2 or len(logits) != rows:
         raise ValueError(
             f"step must return logits of shape ({rows}, V), a row for each id of bos, got {logits.shape}"
