@@ -198,3 +198,10 @@ def test_ids_that_are_no_integers_are_not_rounded(never):
         RecurrentLM.initial(cell, table=5, rng=rng, never=never)
     with pytest.raises(TypeError, match="token must be an integer"):
         RecurrentLM.initial(cell, table=5, rng=rng).prob(never[0], [1])
+
+
+def test_never_may_be_any_collection():
+    rng = np.random.default_rng(0)
+    cell = RNN.initial(inputs=2, hidden=3, rng=rng)
+    for never in (range(2), {0, 1}, np.arange(2), [0, 1]):
+        assert RecurrentLM(np.ones((5, 2)), cell, np.ones((5, 3)), np.zeros(5), never).never == (0, 1)

@@ -111,7 +111,7 @@ class RecurrentLM:
         V = shape[0]
         for name, expected in (("E", shape), ("W_y", (V, self.cell.hidden_size)), ("b_y", (V,))):
             object.__setattr__(self, name, checked_weights(name, getattr(self, name), expected))
-        object.__setattr__(self, "never", tuple(as_ids("never", self.never).tolist()))
+        object.__setattr__(self, "never", tuple(as_ids("never", tuple(self.never)).tolist()))
         if not all(0 <= i < V for i in self.never) or len(set(self.never)) >= V:
             raise ValueError(f"never must hold ids in [0, {V}) and leave one, got {self.never}")
 
