@@ -87,6 +87,8 @@ def test_first_errors_by_hand(data):
     positions = result["positions"]
     assert positions["before"] + positions["first"] + positions["after"] == len(references[0])
     assert positions["after_true"] == 0 < positions["after_free"]
+    wrong = [i for i, label in enumerate(references[0]) if exchanged[i : i + 1] != (label,)]
+    assert positions["after_free"] == len(wrong) - 1  # the first error is not behind itself
     source, reference, text = result["failures"][0]
     assert (source, reference) == ("".join(example.source), " ".join(example.target))
     assert text == ft._exchanged(example)
