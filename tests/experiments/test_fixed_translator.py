@@ -95,6 +95,15 @@ def test_first_errors_by_hand(data):
     assert np.array_equal(hits.sum(), data.test.mask.sum() - 1)
 
 
+def test_every_position_behind_an_end_that_came_too_early_is_wrong(data):
+    references = ft.labels_of(data.test)
+    written = [Generated(ids, True) for ids in references]
+    written[0] = Generated((data.corpus.target_vocabulary.id(EOS),), True)
+    positions = ft._first_errors(TINY, data, tuple(written), data.test.mask)["positions"]
+    behind = len(references[0]) - 1
+    assert positions == {"before": 0, "first": 1, "after": behind, "after_free": behind, "after_true": 0}
+
+
 def test_text_marks_what_the_limit_cut(data):
     ids = tuple(data.corpus.target_vocabulary.encode(["I", "gave"]).tolist())
     assert ft._text(data, Generated(ids, False)) == "I gave …"
