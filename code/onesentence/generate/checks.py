@@ -83,7 +83,7 @@ def checked_first(bos: ArrayLike) -> Ids:
         TypeError: if they are not integers.
         ValueError: if they are no vector, there is none, or one is negative.
     """
-    ids = as_ids("bos", np.atleast_1d(bos))
+    ids = np.atleast_1d(as_ids("bos", bos))
     if ids.ndim != 1 or not ids.size or ids.min() < 0:
         raise ValueError(f"bos must be an id or ids (B,), none negative, got {ids.tolist()}")
     return ids

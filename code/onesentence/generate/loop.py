@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from onesentence.checks import Ids, as_ids, checked_integer
 from onesentence.generate.checks import checked_first
+from onesentence.numerics import as_floats
 
 S = TypeVar("S")
 
@@ -63,7 +64,7 @@ def generate(
         A `Generated` per row.
 
     Raises:
-        TypeError: if an id or the limit is not an integer.
+        TypeError: if an id or the limit is not an integer, or logits are not real.
         ValueError: if `bos` is no vector of ids, the limit is below 1, `eos` lies outside the logits, or `step` or
             `choose` return another shape or an id outside.
 
@@ -92,7 +93,7 @@ def generate(
 
 
 def _logits(answer: ArrayLike, rows: int, eos: int) -> NDArray[np.floating[Any]]:
-    logits = np.asarray(answer)
+    logits = as_floats("step: the logits that it returns", answer)
     if logits.ndim != 2 or len(logits) != rows:
         raise ValueError(
             f"step must return logits of shape ({rows}, V), a row for each id of bos, got {logits.shape}"
