@@ -32,25 +32,6 @@ def test_run_has_a_value_per_seed_and_repeats():
         assert one.metrics[f"{direction}_hits"][0] == pytest.approx(right / count)
 
 
-def test_gold_of_the_running_sentence(data):
-    pair = data.corpus.variant("running").pair
-    gold = al.gold_of(pair, eos=True)
-    assert gold.shape == (8, 9)
-    assert gold.sum() == len(pair.alignment) == 8
-    assert not gold[-1].any()
-    assert not gold[:, pair.source.index("本")].any()
-
-
-def test_agreement_refuses():
-    with pytest.raises(ValueError, match=r"weights must have the shape of gold, \(1, 2\), got \(1, 3\)"):
-        al.agreement(np.ones((1, 3)), np.ones((1, 2), dtype=bool))
-
-
-def test_disagreements_refuses():
-    with pytest.raises(ValueError, match="added must have the shape of weights"):
-        al.disagreements(np.ones((1, 3)), np.ones((1, 2)))
-
-
 @pytest.mark.parametrize("direction", ["both", "one"])
 def test_occlusion_against_the_formula(data, direction):
     model = al.model_of(TINY, data.corpus, direction, 0)

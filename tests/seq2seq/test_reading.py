@@ -114,6 +114,14 @@ def test_run_a_unit_not_to_be_read_gets_no_weight_and_the_rest_is_renormalised()
     torch.testing.assert_close(barred[..., [0, 2]], expected, rtol=0, atol=1e-12)
 
 
+def test_run_padding_stays_unread_whatever_may_read_says():
+    model = model_of()
+    source, real = padded(SOURCES, "left", fill=5)
+    inputs = torch.tensor([[BOS, 5]] * 3)
+    free, allowed = (model.run(source, real, inputs, may_read) for may_read in (None, torch.ones_like(real)))
+    torch.testing.assert_close(free[1], allowed[1], rtol=0, atol=0)
+
+
 def test_run_with_one_unit_reads_that_unit():
     weights = model_of().read_weights(torch.tensor([[4]]), torch.tensor([[True]]), torch.tensor([[BOS, 5]]))
     assert (weights == 1).all()

@@ -12,11 +12,14 @@ The design of section 3.11 of the course, on constructed sentences.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
 from torch import nn
 
 from onesentence.evidence.records import Record, memoised, versions_of
@@ -154,6 +157,43 @@ def most_frequent(data: Data) -> FloatArray:
         words, counts = np.unique(column, return_counts=True)
         shares.append(float(np.mean(asked == words[counts.argmax()])))
     return np.array(shares)
+
+
+def order_effect(metrics: Mapping[str, Sequence[Any]], way: Way, name: str = "words") -> FloatArray:
+    """Return what reversing the source adds to a metric, one value a seed.
+
+    Args:
+        metrics: of a record of `run`.
+        way: interface.
+        name: metric with one value a seed.
+
+    Example:
+        >>> order_effect({"forward_fixed_words": [0.1, 0.25], "reversed_fixed_words": [0.35, 0.5]}, "fixed")
+        array([0.25, 0.25])
+    """
+    there, back = (np.asarray(metrics[f"{order}_{way}_{name}"], dtype=float) for order in ORDERS)
+    return back - there
+
+
+def mean_interval(values: ArrayLike) -> tuple[float, float, float]:
+    """Return the mean and the ends of its 95 % interval by Student's t, the seeds taken as a sample.
+
+    Args:
+        values: one a seed, at least two.
+
+    Raises:
+        ValueError: for fewer.
+
+    Example:
+        >>> [round(end, 3) for end in mean_interval([1.0, 2.0, 3.0])]
+        [2.0, -0.484, 4.484]
+    """
+    sample = np.asarray(values, dtype=float)
+    if sample.ndim != 1 or sample.size < 2:
+        raise ValueError(f"values must be at least two of one axis, got shape {sample.shape}")
+    reach = float(stats.t.ppf(0.975, sample.size - 1) * sample.std(ddof=1) / np.sqrt(sample.size))
+    mean = float(sample.mean())
+    return mean, mean - reach, mean + reach
 
 
 def train_one(config: OrderByInterface, data: Data, case: tuple[Order, Way, int]) -> dict[str, Any]:

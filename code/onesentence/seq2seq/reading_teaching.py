@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from onesentence.attention.read import read
 from onesentence.numerics import FloatArray, softmax
+from onesentence.recurrent.cell import State
 from onesentence.recurrent.lstm import LSTM
 from onesentence.seq2seq.reading import Reading
 
@@ -42,7 +43,8 @@ def teaching_run(model: Reading, source: ArrayLike, inputs: ArrayLike) -> tuple[
     h, c_src = _encoded(model, np.asarray(source))
     decoder, H = LSTM.from_torch(model.decoder), model.config.hidden  # type: ignore[arg-type]
     s0 = np.tanh(c_src @ w["bridge.weight"].T + w["bridge.bias"])  # g(c_src)
-    state, keys = (s0[:H], s0[H:]), h @ w["key.weight"].T
+    state: State = (s0[:H], s0[H:])
+    keys = h @ w["key.weight"].T
     logits, weights = [], []
     for y in np.asarray(inputs):
         state = decoder.step(w["embedding.weight"][y], state)
