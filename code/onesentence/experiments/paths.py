@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from onesentence.evidence.records import Record, memoised, versions_of
 from onesentence.experiments import reversal
+from onesentence.experiments.path_beams import beams_of
 from onesentence.experiments.reversal import ReversalLab
 from onesentence.seq2seq.batches import Batch
 from onesentence.seq2seq.evaluation import first_difference, labels_of, translate
@@ -39,10 +40,12 @@ class Diagnosis:
     Attributes:
         lab: the experiment.
         seed: of the dynamic reader.
+        widths: of the beams.
     """
 
     lab: ReversalLab = field(default_factory=ReversalLab)
     seed: int = 0
+    widths: tuple[int, ...] = (1, 2, 4)
 
     def __post_init__(self) -> None:
         if self.seed not in self.lab.seeds:
@@ -184,6 +187,9 @@ def run(config: Diagnosis) -> Record:
             name: sequence_log_p(found.reader, found.source, written)
             for name, written in (("target", found.target), ("greedy", found.greedy))
         },
+        "beams": beams_of(
+            found.reader, found.source, found.target, widths=config.widths, limit=config.lab.limit
+        ),
         "metrics": {
             "teacher_forced": {"nll": lab["dynamic_nll"][at], "accuracy": lab["dynamic_accuracy"][at]},
             "target_tokens": lab["dynamic_tokens"][at],
@@ -213,8 +219,9 @@ def reversal_diagnosis(config: Diagnosis | None = None) -> dict[str, Any]:
 
     Returns:
         `rule`, `index` from 0, `source`, `target` and `greedy` as lists of symbols, `first_error` (step from 1),
-        `teacher_forced` and `free` (rows of `table_of`), `log_p` of both sequences, `metrics` of the reader on the
-        test part with what they are counted over, `config`, and the SHA-256 of `checkpoint` and `data`.
+        `teacher_forced` and `free` (rows of `table_of`), `log_p` of both sequences, `beams` (see `beams_of`),
+        `metrics` of the reader on the test part with what they are counted over, `config`, and the SHA-256 of
+        `checkpoint` and `data`.
     """
     diagnosis: dict[str, Any] = run(Diagnosis() if config is None else config).metrics["diagnosis"][0]
     return diagnosis

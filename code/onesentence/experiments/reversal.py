@@ -92,11 +92,11 @@ class Parts:
 def parts_of(data: ReversalData) -> Parts:
     """Draw the data."""
     corpus = reversal_corpus(data)
-    both = (
+    read, asked = (
         batch_of([(s, backwards(s)) for s in part], VOCABULARY, VOCABULARY)
         for part in (corpus.train, corpus.test)
     )
-    return Parts(*both, corpus.test, corpus.digest)
+    return Parts(read, asked, corpus.test, corpus.digest)
 
 
 def reader_config(reader: Reader, first: First = "zero") -> ReaderConfig:

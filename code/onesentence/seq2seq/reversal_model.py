@@ -133,10 +133,8 @@ class SourceReader(nn.Module):
         """
         states, ends = self.encoder(self.embedding(_checked(source, mask, self.config.vocabulary)), mask)
         zero = states.new_zeros(len(states), self.config.hidden)
-        even = mask / mask.sum(dim=1, keepdim=True)
-        return ReaderState(
-            ends if self.config.first == "encoder" else zero, zero, states, mask, even.to(states)
-        )
+        even = mask.to(states) / mask.sum(dim=1, keepdim=True)
+        return ReaderState(ends if self.config.first == "encoder" else zero, zero, states, mask, even)
 
     def decode(self, inputs: Tensor, state: ReaderState) -> tuple[Tensor, ReaderState]:
         """Read target tokens, and before each of them the source, and say after each what may come next.
@@ -161,13 +159,14 @@ class SourceReader(nn.Module):
 
     def _run_dynamic(self, x: Tensor, state: ReaderState) -> tuple[Tensor, Tensor, ReaderState]:
         """Step by step; what no step changes is computed before: W_q^T s, b_q . s, the gates' share of E[y]."""
-        query, cell, d, H = self.query, self.decoder, x.shape[-1], self.config.hidden
+        query, d, H = self.query, x.shape[-1], self.config.hidden
         assert query is not None
         keys = state.states @ query.weight  # q . s = h . (W_q^T s)
         offset = x.new_zeros(keys.shape[:2]) if query.bias is None else state.states @ query.bias
         offset = offset.masked_fill(~state.mask, -torch.inf)[:, :, None]
-        gates = nn.functional.linear(x, cell.weight_ih_l0[:, :d], cell.bias_ih_l0 + cell.bias_hh_l0)
-        W = torch.cat([cell.weight_ih_l0[:, d:], cell.weight_hh_l0], dim=1).T
+        W_x, W_h, b_x, b_h = self.decoder.all_weights[0]
+        gates = nn.functional.linear(x, W_x[:, :d], b_x + b_h)
+        W = torch.cat([W_x[:, d:], W_h], dim=1).T
         h, m, hs, cs = state.h, state.m, [], []
         for gate in gates.unbind(dim=1):
             weights = torch.baddbmm(offset, keys, h[:, :, None]).softmax(dim=1)  # (B, S, 1)

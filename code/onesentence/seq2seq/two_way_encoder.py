@@ -3,7 +3,8 @@
     f_j = forward LSTM of (x_j, f_{j-1})      b_j = backward LSTM of (x_j, b_{j+1})      s_j = [f_j; b_j]
 
 Padding stands on the right; the backward layer gets the real units turned round in their places, so neither reads
-anything padded before them. That is faster than `pack_padded_sequence` at the sizes of this book, and equal to it. Section 2.13 of the course.
+anything padded before them. That is faster than `pack_padded_sequence` at the sizes of this book, and equal to it.
+Section 2.13 of the course.
 """
 
 from __future__ import annotations

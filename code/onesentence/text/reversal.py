@@ -86,7 +86,7 @@ def reversal_corpus(config: ReversalData) -> ReversalCorpus:
     Example:
         >>> corpus = reversal_corpus(ReversalData(train=2, dev=1, test=1))
         >>> [" ".join(source) for source in corpus.train]
-        ['e d c', 'c a a a b']
+        ['d d b b a a a', 'e d f']
     """
     rng, seen = np.random.default_rng(config.seed), set[Letters]()
     sources: list[Letters] = []
