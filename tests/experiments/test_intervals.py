@@ -15,7 +15,7 @@ def test_mean_interval_equals_scipys(n):
     mean, low, high = mean_interval(values)
     expected = stats.t.interval(0.95, n - 1, loc=values.mean(), scale=stats.sem(values))
     assert mean == pytest.approx(values.mean())
-    assert (low, high) == pytest.approx(expected, rel=2e-4)
+    assert (low, high) == pytest.approx(expected, abs=1e-4)
 
 
 def test_mean_interval_refuses():

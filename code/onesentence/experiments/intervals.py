@@ -13,7 +13,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-T_95 = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
+T_95 = {
+    2: 12.7062,
+    3: 4.30265,
+    4: 3.18245,
+    5: 2.77645,
+    6: 2.57058,
+    7: 2.44691,
+    8: 2.36462,
+    9: 2.306,
+    10: 2.26216,
+}
 """The two-sided 95 % quantile by number of runs."""
 
 
