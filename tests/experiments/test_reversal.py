@@ -147,6 +147,10 @@ def test_diagnosis_is_the_first_failure_both_ways():
     assert total == pytest.approx(found["log_p"]["target"], abs=1e-10)
     greedy = sum(np.log(row["p_chosen"]) for row in free)
     assert greedy == pytest.approx(found["log_p"]["greedy"], abs=1e-10)
+    seed, failures, preferred = found["all_failures"][1]
+    assert seed == 1
+    assert failures == round(40 * (1 - metrics["dynamic_exact"][1]))
+    assert (found["log_p"]["greedy"] > found["log_p"]["target"]) <= preferred <= failures
     assert found["beams"][0]["texts"][0]["text"] == found["greedy"]
     assert found["beams"][0]["texts"][0]["log_p"] == pytest.approx(greedy, abs=1e-10)
 
