@@ -11,6 +11,7 @@ Everything is built in a scratch copy, by `jupyter-book build .`; of the checkou
 - live: from a save of a page's text until the browser shows it, in the live preview (`tools/live.py`), RUNS times.
 - text: learning of byte-pair merges beside `tokenizers`, of n-gram counts beside nltk (`tools/bench_text.py`).
 - recurrent: the hand-written RNN, forwards and back, beside `torch.nn.RNN` (`tools/bench_recurrent.py`).
+- beam: the batched beam search beside the plain loop (`tools/bench_beam.py`).
 """
 
 from __future__ import annotations
@@ -322,6 +323,7 @@ def machine() -> dict[str, Any]:
 
 def main() -> int:
     """Measure, print the table, write `_build/bench.json`."""
+    import bench_beam
     import bench_recurrent
     import bench_text
     import lighthouse
@@ -335,6 +337,8 @@ def main() -> int:
     rows += bench_text.measure()
     print("bench: recurrent", flush=True)
     rows += bench_recurrent.measure()
+    print("bench: beam", flush=True)
+    rows += bench_beam.measure()
     print(table(rows))
     target = ROOT / "_build" / "bench.json"
     target.parent.mkdir(exist_ok=True)

@@ -3,6 +3,7 @@
 A page says `plotting.use_style()` once, draws, and ends with `plotting.show(figure)`.
 """
 
+from onesentence.plotting.beam_tree import BeamNode, draw_beam_tree
 from onesentence.plotting.charts import bars, dots, heatmap, plane
 from onesentence.plotting.diagrams import draw_roles, draw_tree
 from onesentence.plotting.encoder_decoder import draw_encoder_decoder
@@ -19,9 +20,11 @@ from onesentence.plotting.ways_back import draw_ways_back
 
 __all__ = [
     "PALETTE",
+    "BeamNode",
     "Table",
     "bars",
     "dots",
+    "draw_beam_tree",
     "draw_encoder_decoder",
     "draw_layers",
     "draw_merges",

@@ -1,0 +1,71 @@
+"""What the first read of a dynamic reader may start from: nothing, the encoder's ends, or a learned bias.
+
+With h_0 = 0 and a query without bias, q_1 = 0 and the first weights are even over the source, whatever was learned.
+`encoder` sets h_0 = [f_S; b_1]: the weights may differ and the decoder knows more of the source at once. `bias` gives
+the query a learned b_q: the weights may differ, h_0 still knows nothing. The two together tell "not even" from "more of
+the source". Everything else, the seeds and the batches are those of `reversal`, whose `dynamic` is the third condition.
+
+Section 3.13 of the course, which leaves the comparison open.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from onesentence.evidence.records import Record, memoised, versions_of
+from onesentence.experiments import seeds
+from onesentence.experiments.reversal import Reader, ReversalLab, parts_of, train_one
+from onesentence.seq2seq.reversal_model import First
+
+
+@dataclass(frozen=True)
+class FirstRead:
+    """What is trained.
+
+    Attributes:
+        lab: everything but the conditions and the seeds.
+        firsts: conditions besides `zero`.
+        seeds: of each; among those of the lab, so that pairs can be formed.
+    """
+
+    lab: ReversalLab = field(default_factory=ReversalLab)
+    firsts: tuple[First, ...] = ("encoder", "bias")
+    seeds: tuple[int, ...] = (0, 1, 2)
+
+    def __post_init__(self) -> None:
+        if not self.firsts or not self.seeds:
+            raise ValueError(f"firsts and seeds must not be empty, got {self.firsts} and {self.seeds}")
+        if not set(self.seeds) <= set(self.lab.seeds):
+            raise ValueError(f"seeds must be among those of the lab, {self.lab.seeds}, got {self.seeds}")
+
+
+@memoised
+def run(config: FirstRead) -> Record:
+    """Train a dynamic reader with every condition and seed.
+
+    Args:
+        config: what is trained.
+
+    Returns:
+        Metrics named `<condition>_<metric>`, the metrics those of `reversal.train_one`.
+    """
+    parts = parts_of(config.lab.data)
+    dynamic: Reader = "dynamic"
+    cases = [(dynamic, first, seed) for first in config.firsts for seed in config.seeds]
+    results = seeds.over(cases, partial(train_one, config.lab, parts))
+    metrics: dict[str, list[Any]] = {}
+    for (_, first, _), result in zip(cases, results, strict=True):
+        for name, value in result.items():
+            metrics.setdefault(f"{first}_{name}", []).append(value)
+    return Record(
+        name="first_read",
+        identity="trained",
+        config=dataclasses.asdict(config),
+        seeds=config.seeds,
+        metrics=metrics,
+        data_hash=parts.digest,
+        versions=versions_of("numpy", "torch", "safetensors"),
+    )

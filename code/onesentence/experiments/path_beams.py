@@ -1,0 +1,94 @@
+"""Beams over one sequence of the reversal lab, and what became in them of the right answer.
+
+Scores are log probabilities in nats, EOS's among them, without a length penalty; ended texts hold their place in the
+beam. Section 3.15 of the course.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onesentence.generate.beam_plain import beam_search_plain
+from onesentence.generate.hypotheses import Candidate, Found, Hypothesis, follow
+from onesentence.numerics import FloatArray
+from onesentence.seq2seq.reversal_teaching import TeachingReader, TeachingReaderState
+from onesentence.text.reversal import VOCABULARY
+from onesentence.text.vocabulary import BOS, EOS
+
+Ids = NDArray[np.int64]
+
+
+def search(reader: TeachingReader, source: Ids, *, width: int, limit: int) -> Found:
+    """Search with every candidate of every round kept.
+
+    Args:
+        reader: the model.
+        source: ids, (S,).
+        width: hypotheses kept in each round.
+        limit: largest number of tokens, EOS among them.
+    """
+
+    def step(ids: Ids, state: TeachingReaderState) -> tuple[FloatArray, TeachingReaderState]:
+        logits, after = reader.step(int(ids[0]), state)
+        return logits[None], after
+
+    return beam_search_plain(
+        step,
+        reader.start(source),
+        bos=VOCABULARY.id(BOS),
+        eos=VOCABULARY.id(EOS),
+        limit=limit,
+        width=width,
+        record=True,
+    )
+
+
+def beams_of(
+    reader: TeachingReader, source: Ids, target: Ids, *, widths: Sequence[int], limit: int
+) -> list[dict[str, Any]]:
+    """Search with several widths and follow the right answer through each.
+
+    Args:
+        reader: the model.
+        source: ids, (S,).
+        target: the right answer, ids, EOS at the end.
+        widths: of the beams.
+        limit: largest number of tokens, EOS among them.
+
+    Returns:
+        Per width `width`, `stopped`, `texts` (what was left, best first), `rounds` (per round the candidates that were
+        kept), each text with `text`, `log_p` and `ended`; and `target`: per round in which a beginning of the right
+        answer was a candidate its `rank` from 0 and `fate`, `kept` whether it was there complete at the end, `place`
+        its place among the texts from 0, None where it was lost.
+    """
+    right, results = tuple(target.tolist()), []
+    for width in widths:
+        found = search(reader, source, width=width, limit=limit)
+        place = next((i for i, text in enumerate(found.texts) if text.ids == right), None)
+        results.append(
+            {
+                "width": width,
+                "stopped": found.stopped,
+                "texts": [_plain(text) for text in found.texts],
+                "rounds": [[_plain(c) for c in row if c.fate != "pruned"] for row in found.rounds],
+                "target": {
+                    "path": [_at(candidate) for candidate in follow(found, right)],
+                    "kept": place is not None,
+                    "place": place,
+                },
+            }
+        )
+    return results
+
+
+def _plain(text: Hypothesis) -> dict[str, Any]:
+    symbols = [VOCABULARY.symbols[token] for token in text.ids]
+    return {"text": symbols, "log_p": text.log_prob, "ended": text.ended}
+
+
+def _at(candidate: Candidate) -> dict[str, Any]:
+    return {"rank": candidate.rank, "fate": candidate.fate, "log_p": candidate.log_prob}

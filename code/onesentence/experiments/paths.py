@@ -1,0 +1,235 @@
+"""One failed sequence of the reversal lab, followed twice: behind the true history and behind the reader's own.
+
+Which one is not a matter of choice: the first test sequence, in the order of drawing, that the dynamic reader of the
+named seed gets wrong when it writes greedily. The rule was fixed before any output was looked at; it is the course's.
+All numbers of a path are computed in float64 by `TeachingReader` from the parameters that were trained in float32.
+
+Sections 3.12 to 3.14 of the course. The course's own checkpoint is not kept; this is a model of this book's lab.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onesentence.evidence.records import Record, memoised, versions_of
+from onesentence.experiments import reversal
+from onesentence.experiments.path_beams import beams_of
+from onesentence.experiments.reversal import ReversalLab
+from onesentence.seq2seq.batches import Batch
+from onesentence.seq2seq.evaluation import first_difference, labels_of, translate
+from onesentence.seq2seq.reversal_model import SourceReader
+from onesentence.seq2seq.reversal_teaching import ReadStep, TeachingReader
+from onesentence.text.reversal import VOCABULARY, Letters
+from onesentence.text.vocabulary import BOS, EOS
+
+RULE = "测试部分按抽出的次序，动态读取贪心生成不对的第一条"
+"""The rule in the words of the page."""
+
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Which reader is asked.
+
+    Attributes:
+        lab: the experiment.
+        seed: of the dynamic reader.
+        widths: of the beams.
+    """
+
+    lab: ReversalLab = field(default_factory=ReversalLab)
+    seed: int = 0
+    widths: tuple[int, ...] = (1, 2, 4)
+
+    def __post_init__(self) -> None:
+        if self.seed not in self.lab.seeds:
+            raise ValueError(f"seed must be one of the lab's, {self.lab.seeds}, got {self.seed}")
+
+
+@dataclass(frozen=True, eq=False)
+class Failure:
+    """The failed sequence and the reader that failed; what a search over the same model needs.
+
+    Attributes:
+        reader: in NumPy.
+        index: place in the test part, from 0.
+        source: ids, (S,), without EOS.
+        target: ids, (S + 1,), EOS at the end.
+        greedy: what was written, ids, EOS at the end if it came.
+        checkpoint: SHA-256 of the safetensors file.
+    """
+
+    reader: TeachingReader
+    index: int
+    source: Ids
+    target: Ids
+    greedy: Ids
+    checkpoint: str
+
+
+def trained_reader(config: Diagnosis) -> tuple[SourceReader, str]:
+    """Return the lab's dynamic reader of a seed and the hash of its file, trained again if the file is gone."""
+    lab, sizes = config.lab, reversal.reader_config("dynamic")
+    digest = reversal.run(lab).metrics["dynamic_checkpoint"][lab.seeds.index(config.seed)]
+    file = reversal.checkpoint_file(digest)
+    if file.exists():
+        return reversal.read_checkpoint(file, sizes), digest
+    model, _ = reversal.trained(lab, reversal.parts_of(lab.data), sizes, config.seed)
+    return model, reversal.write_checkpoint(model)
+
+
+def first_failure(model: SourceReader, test: Batch, limit: int) -> tuple[int, Ids]:
+    """Return the place of the first sequence that greedy generation gets wrong, and what was written.
+
+    Args:
+        model: any reader.
+        test: sequences.
+        limit: largest number of choices per sequence.
+
+    Raises:
+        ValueError: if all are right.
+    """
+    written = translate(model, test, eos=VOCABULARY.id(EOS), limit=limit)
+    for index, (row, labels) in enumerate(zip(written, labels_of(test), strict=True)):
+        if row.ids != labels:
+            return index, np.array(row.ids)
+    raise ValueError(f"model: all {len(test)} sequences are right, there is no failure to follow")
+
+
+def failure(config: Diagnosis) -> Failure:
+    """Return the sequence that the rule picks.
+
+    Args:
+        config: which reader.
+
+    Raises:
+        ValueError: if the reader has all sequences right.
+    """
+    model, digest = trained_reader(config)
+    test = reversal.parts_of(config.lab.data).test
+    index, written = first_failure(model, test, config.lab.limit)
+    source, target = test.source[index][test.source_mask[index]], test.labels[index][test.mask[index]]
+    return Failure(TeachingReader.from_torch(model), index, source, target, written, digest)
+
+
+def sequence_log_p(reader: TeachingReader, source: Ids, written: Ids) -> float:
+    """Return log p of a whole sequence, in nats: the sum over its tokens, each behind its own prefix.
+
+    Args:
+        reader: the model.
+        source: ids, (S,).
+        written: ids without BOS, (T,), with EOS if it is complete.
+    """
+    steps = reader.follow(source, [VOCABULARY.id(BOS), *written[:-1]])
+    return float(sum(step.log_p[token] for step, token in zip(steps, written, strict=True)))
+
+
+def table_of(steps: tuple[ReadStep, ...], target: Ids) -> list[dict[str, Any]]:
+    """Return the steps of a path as plain data.
+
+    Args:
+        steps: of a path.
+        target: ids, EOS at the end.
+
+    Returns:
+        Per step `step` from 1, `read`, `chosen`, `p_chosen`, `reference` (the target's token of that step number, None
+        behind its end), `p_reference`, and `weights` over the source.
+    """
+    rows = []
+    for number, step in enumerate(steps):
+        token = int(target[number]) if number < len(target) else None
+        rows.append(
+            {
+                "step": number + 1,
+                "read": _symbol(step.fed),
+                "chosen": _symbol(step.chosen),
+                "p_chosen": float(np.exp(step.log_p[step.chosen])),
+                "reference": None if token is None else _symbol(token),
+                "p_reference": None if token is None else float(np.exp(step.log_p[token])),
+                "weights": step.weights.tolist(),
+            }
+        )
+    return rows
+
+
+@memoised
+def run(config: Diagnosis) -> Record:
+    """Follow the failed sequence both ways.
+
+    Args:
+        config: which reader.
+
+    Returns:
+        One metric, `diagnosis`, what `reversal_diagnosis` returns.
+    """
+    found, parts = failure(config), reversal.parts_of(config.lab.data)
+    bos, eos = VOCABULARY.id(BOS), VOCABULARY.id(EOS)
+    first = first_difference(found.greedy.tolist(), found.target.tolist())
+    forced = found.reader.follow(found.source, [bos, *found.target[:-1]])
+    free = found.reader.write(found.source, bos=bos, eos=eos, limit=config.lab.limit)
+    lab, at = reversal.run(config.lab).metrics, config.lab.seeds.index(config.seed)
+    diagnosis = {
+        "rule": RULE,
+        "index": found.index,
+        "source": _text(found.source),
+        "target": _text(found.target),
+        "greedy": _text(found.greedy),
+        "first_error": None if first is None else first + 1,
+        "teacher_forced": table_of(forced, found.target),
+        "free": table_of(free, found.target),
+        "log_p": {
+            name: sequence_log_p(found.reader, found.source, written)
+            for name, written in (("target", found.target), ("greedy", found.greedy))
+        },
+        "beams": beams_of(
+            found.reader, found.source, found.target, widths=config.widths, limit=config.lab.limit
+        ),
+        "metrics": {
+            "teacher_forced": {"nll": lab["dynamic_nll"][at], "accuracy": lab["dynamic_accuracy"][at]},
+            "target_tokens": lab["dynamic_tokens"][at],
+            "free": {"exact": lab["dynamic_exact"][at], "ended": lab["dynamic_ended"][at]},
+            "sequences": len(parts.test),
+        },
+        "config": dataclasses.asdict(config),
+        "checkpoint": found.checkpoint,
+        "data": parts.digest,
+    }
+    return Record(
+        name="paths",
+        identity="trained",
+        config=dataclasses.asdict(config),
+        seeds=(config.seed,),
+        metrics={"diagnosis": [diagnosis]},
+        data_hash=parts.digest,
+        versions=versions_of("numpy", "torch", "safetensors"),
+    )
+
+
+def reversal_diagnosis(config: Diagnosis | None = None) -> dict[str, Any]:
+    """Return everything known of the failed sequence, as plain data that `json.dumps` takes.
+
+    Args:
+        config: which reader; None is the default one.
+
+    Returns:
+        `rule`, `index` from 0, `source`, `target` and `greedy` as lists of symbols, `first_error` (step from 1),
+        `teacher_forced` and `free` (rows of `table_of`), `log_p` of both sequences, `beams` (see `beams_of`),
+        `metrics` of the reader on the test part with what they are counted over, `config`, and the SHA-256 of
+        `checkpoint` and `data`.
+    """
+    diagnosis: dict[str, Any] = run(Diagnosis() if config is None else config).metrics["diagnosis"][0]
+    return diagnosis
+
+
+def _symbol(token: int) -> str:
+    return VOCABULARY.symbols[token]
+
+
+def _text(ids: Ids) -> Letters:
+    return tuple(_symbol(int(token)) for token in ids)

@@ -1,0 +1,104 @@
+"""Every text of a small model: what a search should have found, and what one given text scores.
+
+All prefixes within the limit are walked, so the cost grows as V to the power of the limit: for trees and toy models.
+Section 3.17 of the course.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from onesentence.generate.beam_plain import Step
+from onesentence.generate.checks import checked_integer, checked_logits
+from onesentence.generate.hypotheses import Hypothesis, LengthPenalty
+from onesentence.numerics import FloatArray, log_softmax
+
+
+def exhaustive(
+    step: Step, state: Any, *, bos: int, eos: int, limit: int, penalty: LengthPenalty | None = None
+) -> tuple[Hypothesis, ...]:
+    """Return every text that the model gives a probability, best score first; cut ones stand behind ended ones.
+
+    Args:
+        step: takes ids (1,) and a state, returns logits (1, V) and the next state; must not change the state.
+        state: the state before the first step.
+        bos: id that is read first.
+        eos: id in [0, V) that ends a text.
+        limit: largest number of tokens, EOS among them; a text of that length without EOS is cut.
+        penalty: length penalty; None has alpha 0.
+
+    Raises:
+        TypeError: if an id or the limit is no integer.
+        ValueError: if one is out of range, or the logits hold NaN or +inf or a row of -inf only.
+
+    Example:
+        >>> p = np.array([[0, 0, 0.6, 0.4], [0, 1, 0, 0], [0, 0.5, 0.5, 0], [0, 1, 0, 0]])
+        >>> with np.errstate(divide="ignore"):
+        ...     logits = np.log(p)
+        >>> step = lambda ids, state: (logits[ids], state)
+        >>> for text in exhaustive(step, None, bos=0, eos=1, limit=2):
+        ...     print(text.ids, round(float(np.exp(text.log_prob)), 3), text.ended)
+        (3, 1) 0.4 True
+        (2, 1) 0.3 True
+        (2, 2) 0.3 False
+    """
+    bos, eos = checked_integer("bos", bos, 0), checked_integer("eos", eos, 0)
+    limit, rule = checked_integer("limit", limit, 1), penalty or LengthPenalty()
+
+    def walk(ids: tuple[int, ...], total: float, read: int, state: Any) -> Iterator[Hypothesis]:
+        log_p, after = _log_p(step, read, state, eos)
+        for token in np.flatnonzero(log_p > -np.inf).tolist():
+            new, sum_, ended = (*ids, token), total + float(log_p[token]), token == eos
+            if ended or len(new) == limit:
+                yield Hypothesis(new, sum_, rule.score(sum_, len(new), ended=ended), ended)
+            else:
+                yield from walk(new, sum_, token, after)
+
+    return tuple(sorted(walk((), 0.0, bos, state), key=lambda text: (not text.ended, -text.score)))
+
+
+def score_text(
+    step: Step, state: Any, ids: Sequence[int], *, bos: int, eos: int, penalty: LengthPenalty | None = None
+) -> Hypothesis:
+    """Return one given text with its log probability: the model reads the text itself, not its own choices.
+
+    Args:
+        step: as for `exhaustive`.
+        state: the state before the first step.
+        ids: the text, at least one token; EOS may stand only at its end.
+        bos: id that is read first.
+        eos: id that ends a text.
+        penalty: length penalty; None has alpha 0.
+
+    Raises:
+        TypeError, ValueError: as `exhaustive`; ValueError too if the text is empty, goes on behind EOS or holds an id
+            outside the logits.
+
+    Example:
+        >>> step = lambda ids, state: (np.log([[0.25, 0.75]]), state)
+        >>> round(float(np.exp(score_text(step, None, [1, 1, 0], bos=0, eos=0).log_prob)), 6)
+        0.140625
+    """
+    text, rule = [checked_integer("ids", i, 0) for i in ids], penalty or LengthPenalty()
+    if not text or eos in text[:-1]:
+        raise ValueError(f"ids: expected at least one token and EOS at the end only, got {text}")
+    total, read = 0.0, checked_integer("bos", bos, 0)
+    for token in text:
+        log_p, state = _log_p(step, read, state, eos)
+        if token >= len(log_p):
+            raise ValueError(f"ids must lie in [0, {len(log_p)}), got {token}")
+        total, read = total + float(log_p[token]), token
+    ended = text[-1] == eos
+    return Hypothesis(tuple(text), total, rule.score(total, len(text), ended=ended), ended)
+
+
+def _log_p(step: Step, read: int, state: Any, eos: int) -> tuple[FloatArray, Any]:
+    """Return the log probabilities (V,) behind one more token, and the state."""
+    logits, state = step(np.array([read]), state)
+    scores = checked_logits(logits)
+    if scores.ndim != 2 or len(scores) != 1 or eos >= scores.shape[1]:
+        raise ValueError(f"step must return logits of shape (1, V) with V > eos = {eos}, got {scores.shape}")
+    return log_softmax(scores)[0], state
