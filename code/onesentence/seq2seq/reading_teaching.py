@@ -1,0 +1,75 @@
+"""The reading translator again, in NumPy, one step after another, to be read: same formulas and numbers as `reading`.
+
+One sentence without padding; the cells are those of `onesentence.recurrent`, a general score is a dot product with the
+projected states, so that the step is `attention.read.read`. Section 3.3 of the course, with trained parameters.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from onesentence.attention.read import read
+from onesentence.numerics import FloatArray, softmax
+from onesentence.recurrent.cell import State
+from onesentence.recurrent.lstm import LSTM
+from onesentence.seq2seq.reading import Reading
+
+
+def teaching_run(model: Reading, source: ArrayLike, inputs: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return logits and weights of one sentence with the true history given.
+
+    Args:
+        model: a translator of LSTMs, whose parameters are read.
+        source: ids, (S,).
+        inputs: BOS and the target without EOS, (T,).
+
+    Returns:
+        Logits (T, V) and weights (T, S).
+
+    Raises:
+        ValueError: if the translator's cells are not LSTMs.
+
+    Example:
+        >>> from onesentence.seq2seq.reading import ReadingConfig
+        >>> model = Reading.initial(ReadingConfig(5, 6, embedding=4, hidden=4), seed=0)
+        >>> logits, weights = teaching_run(model, [1, 2, 3], [0, 4])
+        >>> logits.shape, weights.shape
+        ((2, 6), (2, 3))
+    """
+    if model.config.cell != "lstm":
+        raise ValueError(f"model must have lstm cells, got {model.config.cell}")
+    w = {name: value.detach().numpy() for name, value in model.named_parameters()}
+    h, c_src = _encoded(model, np.asarray(source))
+    decoder, H = LSTM.from_torch(model.decoder), model.config.hidden  # type: ignore[arg-type]
+    s0 = np.tanh(c_src @ w["bridge.weight"].T + w["bridge.bias"])  # g(c_src)
+    state: State = (s0[:H], s0[H:])
+    keys = h @ w["key.weight"].T
+    logits, weights = [], []
+    for y in np.asarray(inputs):
+        state = decoder.step(w["embedding.weight"][y], state)
+        s = state[0]
+        if model.config.scorer == "general":
+            r = read(s, keys, h)
+            alpha, c = r.weights, r.context
+        else:
+            alpha = softmax(np.tanh(s @ w["query.weight"].T + keys) @ w["v.weight"][0])
+            c = alpha @ h
+        told = np.tanh(np.concatenate([s, c]) @ w["combine.weight"].T)
+        row = told @ w["output.linear.weight"].T + w["output.linear.bias"]
+        logits.append(np.where(model.output.may_come.numpy(), row, -np.inf))
+        weights.append(alpha)
+    return np.stack(logits), np.stack(weights)
+
+
+def _encoded(model: Reading, source: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the source states (S, E) and c_src (E,)."""
+    encoder = model.encoder
+    if not model.config.two_way:
+        x = encoder.embedding.weight.detach().numpy()[source]  # type: ignore[union-attr, operator]
+        h = LSTM.from_torch(encoder.layer).run(x).h  # type: ignore[arg-type]
+        return h, h[-1]
+    x = encoder.ahead.embedding.weight.detach().numpy()[source]  # type: ignore[union-attr, operator]
+    ahead = LSTM.from_torch(encoder.ahead.layer).run(x).h  # type: ignore[union-attr, arg-type]
+    back = LSTM.from_torch(encoder.back.layer).run(x[::-1]).h[::-1]  # type: ignore[union-attr, arg-type]
+    return np.concatenate([ahead, back], axis=-1), np.concatenate([ahead[-1], back[0]])
