@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from onesentence.generate.checks import checked_integer, checked_logits
+from onesentence.checks import checked_integer
+from onesentence.generate.checks import checked_logits
 from onesentence.generate.hypotheses import (
     Candidate,
     Fate,

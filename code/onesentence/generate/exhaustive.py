@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from onesentence.checks import checked_integer
 from onesentence.generate.beam_plain import Step
-from onesentence.generate.checks import checked_integer, checked_logits
+from onesentence.generate.checks import checked_logits
 from onesentence.generate.hypotheses import Hypothesis, LengthPenalty
 from onesentence.numerics import FloatArray, log_softmax
 

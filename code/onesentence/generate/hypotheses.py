@@ -24,7 +24,7 @@ from math import isfinite
 from numbers import Real
 from typing import Literal, TypeAlias, get_args
 
-from onesentence.generate.checks import checked_integer
+from onesentence.checks import checked_integer
 
 Finished: TypeAlias = Literal["in_beam", "apart"]
 """Whether an ended hypothesis holds a place of the beam until better ones push it out, or is put aside."""
