@@ -140,7 +140,9 @@ def memoised(run: Run) -> Run:
             )
             text = record.to_json()
             _write(file, text)
-            return Record.from_json(text)  # what a later call reads: lists where the run gave tuples or arrays
+            return Record.from_json(
+                text
+            )  # what a later call reads: lists where the run gave tuples or arrays
 
     return run_once  # type: ignore[return-value]
 
