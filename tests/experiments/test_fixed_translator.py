@@ -31,11 +31,28 @@ def test_run_has_a_value_per_seed_and_repeats():
     assert one.data_hash
 
 
-def test_run_exact_generation_is_all_labels_likeliest():
+@pytest.mark.parametrize("interface", TINY.interfaces)
+def test_train_one_exact_generation_is_all_labels_likeliest(data, interface):
+    first = data.train.rows(range(20))  # learnt by heart in part, some shorter than others
+    assert not first.mask.all()
+    known = ft.Data(
+        replace(data.corpus, test=data.corpus.train[:20]),
+        first,
+        data.dev,
+        first,
+        data.new_recipient,
+        data.running,
+    )
+    config = replace(TINY, width=32, updates=20, every=20, rate=0.02)
+    result = ft.train_one(config, known, (interface, 0))
+    assert 0 < result["exact"] == result["all_right"] < 1
+
+
+def test_run_counts_one_first_error_for_each_failure():
     metrics = ft.run.__wrapped__(replace(TINY, seeds=(0,), updates=60, every=20, rate=0.02)).metrics
     for interface in TINY.interfaces:
-        assert metrics[f"{interface}_exact"] == metrics[f"{interface}_all_right"]
         counts = metrics[f"{interface}_errors"][0]
+        assert sum(counts.values()) == round(20 * (1 - metrics[f"{interface}_exact"][0]))
         assert sum(counts.values()) == metrics[f"{interface}_positions"][0]["first"]
 
 
@@ -70,10 +87,21 @@ def test_first_errors_by_hand(data):
     positions = result["positions"]
     assert positions["before"] + positions["first"] + positions["after"] == len(references[0])
     assert positions["after_true"] == 0 < positions["after_free"]
+    wrong = [i for i, label in enumerate(references[0]) if exchanged[i : i + 1] != (label,)]
+    assert positions["after_free"] == len(wrong) - 1  # the first error is not behind itself
     source, reference, text = result["failures"][0]
     assert (source, reference) == ("".join(example.source), " ".join(example.target))
     assert text == ft._exchanged(example)
     assert np.array_equal(hits.sum(), data.test.mask.sum() - 1)
+
+
+def test_every_position_behind_an_end_that_came_too_early_is_wrong(data):
+    references = ft.labels_of(data.test)
+    written = [Generated(ids, True) for ids in references]
+    written[0] = Generated((data.corpus.target_vocabulary.id(EOS),), True)
+    positions = ft._first_errors(TINY, data, tuple(written), data.test.mask)["positions"]
+    behind = len(references[0]) - 1
+    assert positions == {"before": 0, "first": 1, "after": behind, "after_free": behind, "after_true": 0}
 
 
 def test_text_marks_what_the_limit_cut(data):

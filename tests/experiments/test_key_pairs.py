@@ -91,6 +91,20 @@ def test_linear_reader_finds_what_is_there_and_nothing_else() -> None:
     assert key_pairs.linear_reader(noise) == 0  # the two states of a pair are the same
 
 
+def test_linear_reader_takes_states_that_are_not_centred() -> None:
+    states = np.full((40, 2, 1), 5.0)
+    states[:, 1] += 0.1  # 5.0 and 5.1: no threshold at 0 tells them apart
+    assert key_pairs.linear_reader(states) == 1
+
+
+def test_slope_is_the_mean_derivative_of_tanh_at_the_last_hidden_states() -> None:
+    model = key_pairs.build(VARIANTS[3], Keys(hidden=4), 0)
+    asked = stories(4, 1)
+    h, _ = model.layer(model.embedding(torch.from_numpy(asked.reshape(8, -1))))
+    expected = 1 - h[:, -1].detach().numpy() ** 2
+    assert key_pairs.ask(model, asked)["slope"] == pytest.approx(expected.mean(), abs=1e-6)
+
+
 def test_training_stops_where_it_is_solved() -> None:
     config = Keys(updates=100, hidden=16, pairs=8, rate=0.02)
     model = key_pairs.build(Variant("", "LSTM", keep=4.0), config, 0)
@@ -124,6 +138,17 @@ def test_clipping_records_both_ways() -> None:
     assert norms.shape == (2, 2, 2, 3)
     np.testing.assert_array_equal(norms[:, 0, 0], norms[:, 0, 1])  # nothing was clipped: the same run twice
     np.testing.assert_array_equal(norms[..., 0, 0], norms[..., 1, 0])
+
+
+def test_clipping_shortens_the_steps_where_it_is_asked_for() -> None:
+    config = Clipping(updates=20, asked=4, threshold=1e-9)
+    free, held = (key_clipping.one((3.0, clip, 0), config)["norms"] for clip in (False, True))
+    seen = np.random.default_rng([0, 1])
+    reader = key_clipping.start(config, 3.0, 0)  # steps of at most 1e-10 leave it where it began
+    still = [reader.gradients(stories_of.key_pairs(8, 3, seen))[1] for _ in range(20)]
+    norms = [np.sqrt(sum((g**2).sum() for g in gradients.values())) for gradients in still]
+    np.testing.assert_allclose(held, norms, rtol=1e-3)
+    assert np.abs(np.array(free) - norms).max() > 0.01
 
 
 def test_reader_start_has_the_gain_as_singular_values() -> None:

@@ -34,7 +34,15 @@ def test_data_orders_differ_in_the_source_only():
 
 def test_run_learns_a_short_task_in_every_cell():
     longer = replace(
-        TINY, pairs=400, width=24, updates=300, every=300, seeds=(0,), rate=0.02, forget_bias=1.0
+        TINY,
+        pairs=400,
+        test=40,
+        width=24,
+        updates=200,
+        every=200,
+        seeds=(0,),
+        rate=0.02,
+        forget_bias=1.0,
     )
     metrics = obi.run.__wrapped__(longer).metrics
     guess = obi.most_frequent(obi.data_of(longer))[obi.content(longer)].mean()

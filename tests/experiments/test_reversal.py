@@ -110,6 +110,22 @@ def test_first_read_runs_its_conditions_with_the_labs_batches():
     assert metrics["encoder_exact"] != metrics["bias_exact"] or metrics["encoder_nll"] != metrics["bias_nll"]
 
 
+def test_compared_puts_the_labs_own_runs_first():
+    config = first_read.FirstRead(lab=TINY, seeds=(1,))
+    table, lab = first_read.compared(config), reversal.run(TINY).metrics
+    assert list(table) == ["zero", "encoder", "bias"]
+    assert table["zero"] == [(1, lab["dynamic_exact"][1], lab["dynamic_by_position"][1][0][2])]
+    assert table["bias"][0][1] == first_read.run(config).metrics["bias_exact"][0]
+
+
+def test_drawn_counts_are_those_of_the_runs():
+    counts = reversal.drawn_counts(TINY, 2, repeats=False)
+    result = reversal.train_one(TINY, reversal.parts_of(TINY.data), ("fixed", "zero", 0))
+    assert counts.shape == (2, 2)
+    assert counts[0].tolist() == [result["tokens"], result["seen"]]
+    assert (reversal.drawn_counts(TINY, 2, repeats=True) != counts).any()
+
+
 def test_diagnosis_is_the_first_failure_both_ways():
     config = paths.Diagnosis(lab=replace(TINY, updates=100, every=50), seed=1)
     found = paths.reversal_diagnosis(config)
@@ -131,6 +147,10 @@ def test_diagnosis_is_the_first_failure_both_ways():
     assert total == pytest.approx(found["log_p"]["target"], abs=1e-10)
     greedy = sum(np.log(row["p_chosen"]) for row in free)
     assert greedy == pytest.approx(found["log_p"]["greedy"], abs=1e-10)
+    seed, failures, preferred = found["all_failures"][1]
+    assert seed == 1
+    assert failures == round(40 * (1 - metrics["dynamic_exact"][1]))
+    assert (found["log_p"]["greedy"] > found["log_p"]["target"]) <= preferred <= failures
     assert found["beams"][0]["texts"][0]["text"] == found["greedy"]
     assert found["beams"][0]["texts"][0]["log_p"] == pytest.approx(greedy, abs=1e-10)
 

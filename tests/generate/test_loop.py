@@ -124,6 +124,12 @@ def test_sampled_generation_repeats_with_its_seed():
         ({"bos": np.zeros(0, dtype=int)}, ValueError, "bos must be an id or ids"),
         ({"bos": [-1]}, ValueError, r"bos must be an id or ids \(B,\), none negative, got \[-1\]"),
         ({"bos": [[0]]}, ValueError, "bos must be an id or ids"),
+        ({"bos": [[0], [0, 1]]}, ValueError, "bos must be a regular array"),
+        (
+            {"step": lambda ids, s: (np.zeros((3, V), dtype=complex), s)},
+            TypeError,
+            "step: the logits that it returns must hold real numbers, got dtype complex128",
+        ),
         (
             {"step": lambda ids, s: (np.zeros((2, V)), s)},
             ValueError,

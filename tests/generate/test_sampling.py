@@ -311,3 +311,10 @@ def test_rules_leave_their_input_alone():
     for result in (top_k(p, 1), top_p(p, 0.5), top_p(p, 1)):
         result[:] = 0
     np.testing.assert_array_equal(p, GIVEN)
+
+
+def test_inverse_cdf_measures_u_against_the_sum_of_the_row():
+    assert inverse_cdf([0.5, 0.500005], 0.499999).tolist() == 1  # 0.499999 of 1.000005 lies beyond 0.5
+    assert inverse_cdf([0.5, 0.499995], 0.499999).tolist() == 0
+    with pytest.raises(ValueError, match=r"p must sum to 1 in each row, got a row that sums to 1\.00002"):
+        inverse_cdf([0.5, 0.50002], 0.5)

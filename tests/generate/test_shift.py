@@ -60,3 +60,14 @@ def test_shifted_batch_refuses():
         shifted_batch([[3, 0]], pad=0, bos=1, eos=2)
     with pytest.raises(TypeError, match="ids must hold integers, got dtype float64"):
         shifted([1.5], BOS, EOS)
+
+
+@pytest.mark.parametrize("special", [1.5, True, None, "a"])
+def test_special_ids_and_lengths_that_are_no_integers_are_refused(special):
+    for bos, eos, name in ((special, EOS, "bos"), (BOS, special, "eos")):
+        with pytest.raises(TypeError, match=f"{name} must be an integer"):
+            shifted([3], bos, eos)
+    with pytest.raises(TypeError, match="pad must be an integer"):
+        shifted_batch([[3]], pad=special, bos=3 + BOS, eos=3 + EOS)
+    with pytest.raises(ValueError, match="bos must be at least 0, got -1"):
+        shifted([3], -1, EOS)

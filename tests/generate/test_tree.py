@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from onesentence.generate.beam import beam_search
 from onesentence.generate.exhaustive import exhaustive
 from onesentence.generate.tree import Tree
 
@@ -29,6 +30,20 @@ def test_texts_of_a_tree_are_its_paths():
     assert paths == pytest.approx({"EOS": 0.4, "A EOS": 0.15, "A a EOS": 0.45})
     cut = exhaustive(**tree.model(limit=1))
     assert [(tree.text(t.ids), t.ended) for t in cut] == [("EOS", True), ("A", False)]
+
+
+def test_walked_names_every_prefix_once_with_its_fate():
+    tree = Tree(ROWS | {"": {"A": 0.6, "B": 0.4}, "B": {"EOS": 1}})
+    (found,) = beam_search(**tree.model(), width=1, record=True)
+    rows = {" ".join(path): (pytest.approx(p), fate) for path, p, fate in tree.walked(found)}
+    assert rows == {
+        "A": (0.6, "kept"),
+        "B": (0.4, "pruned"),
+        "A a": (0.45, "kept"),
+        "A EOS": (0.15, "pruned"),
+        "B EOS": (0.4, "unseen"),
+        "A a EOS": (0.45, "ended"),
+    }
 
 
 def test_rows_may_stand_in_any_order():

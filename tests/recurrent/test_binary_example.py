@@ -52,3 +52,9 @@ def test_refuses():
         model.gradients(X, Y, fault="x")
     with pytest.raises(ValueError, match="weights must be three finite numbers"):
         BinaryRNN(np.zeros(2))
+
+
+def test_gradients_of_scores_beyond_the_range_of_exp():
+    model = BinaryRNN(np.array([5.0, 1.0, 1e4]))
+    np.testing.assert_array_equal(model.gradients([-1.0], [0.0]), np.zeros(3))
+    assert model.gradients([-1.0], [1.0])[2] == pytest.approx(np.tanh(5))

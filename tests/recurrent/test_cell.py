@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
+from onesentence.numerics import numerical_gradient
 from onesentence.recurrent.cell import Cell
 from onesentence.recurrent.gru import GRU
 from onesentence.recurrent.lstm import LSTM
@@ -89,3 +91,48 @@ def test_initial_refuses(kind):
         kind.initial(inputs=1.5, hidden=1, rng=rng)
     with pytest.raises(TypeError, match="rng must be a numpy Generator, got int"):
         kind.initial(inputs=1, hidden=1, rng=0)
+
+
+@every_cell
+def test_backward_takes_gradients_at_padded_positions_too(cell):
+    rng = np.random.default_rng(2)
+    x, dh = rng.normal(size=(T, D)), rng.normal(size=(T, H))
+    mask = np.array([False, True, False, True, False])  # padding in front, with a hole, and behind
+    start = tuple(rng.normal(size=part.shape) for part in cell.start())
+    gradients = cell.backward(cell.run(x, start, mask), dh)
+
+    def loss_of(inputs):
+        return float((cell.run(inputs, start, mask).h * dh).sum())
+
+    def loss_from(h):
+        return float((cell.run(x, (h, *start[1:]), mask).h * dh).sum())
+
+    np.testing.assert_allclose(gradients.x, numerical_gradient(loss_of, x), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(gradients.start[0], numerical_gradient(loss_from, start[0]), rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", [RNN, LSTM, GRU])
+def test_backward_refuses_a_pass_of_another_cell_with_the_same_states(kind):
+    for name in {"RNN", "LSTM", "GRU"} - {kind.__name__}:
+        with pytest.raises(ValueError, match="trace must be a pass that saved"):
+            CELLS[kind.__name__].backward(CELLS[name].run(np.zeros((T, D))), np.zeros((T, H)))
+
+
+@every_cell
+def test_gradients_have_the_precision_of_the_cell(cell):
+    trace, dh = cell.run(np.ones((T, D))), np.full((T, H), 0.5)
+    coarse, fine = cell.backward(trace, dh.astype(np.float32)), cell.backward(trace, dh)
+    for name, gradient in coarse.parameters.items():
+        assert gradient.dtype == np.float64
+        np.testing.assert_array_equal(gradient, fine.parameters[name])
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("kind", [RNN, LSTM, GRU])
+def test_from_torch_keeps_float32(kind, bias):
+    module = getattr(torch.nn, kind.__name__)(D, H, bias=bias, dtype=torch.float32)
+    cell = kind.from_torch(module)
+    trace = cell.run(np.ones((T, D), dtype=np.float32))
+    gradients = cell.backward(trace, np.ones_like(trace.h))
+    arrays = (trace.h, gradients.x, *cell.parameters().values(), *gradients.parameters.values())
+    assert {array.dtype for array in arrays} == {np.dtype(np.float32)}

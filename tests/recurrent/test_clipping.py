@@ -118,3 +118,17 @@ def test_thresholds_refused(clip, threshold) -> None:
 def test_other_things_refused() -> None:
     with pytest.raises(TypeError, match="b must hold real numbers"):
         clip_norm({"b": np.array(["x"])}, 1.0)
+
+
+def test_float32_is_cut_where_the_factor_or_the_threshold_is_none() -> None:
+    clipped, _ = clip_norm(np.array([3e30, 4e30], dtype=np.float32), 1e-10)
+    np.testing.assert_allclose(clipped, [0.6e-10, 0.8e-10], rtol=1e-6)
+    assert clipped.dtype == np.float32
+    g = np.array([3e38, -1.0], dtype=np.float32)
+    np.testing.assert_array_equal(clip_elements(g, 1e300), g)
+
+
+def test_global_norm_refuses_nan_beside_zeros() -> None:
+    for first, second in ((0.0, np.nan), (np.nan, 0.0), (1.0, np.nan)):
+        with pytest.raises(ValueError, match="the norm must be finite"):
+            global_norm({"W": np.array([first]), "b": np.array([second])})

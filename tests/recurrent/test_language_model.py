@@ -188,3 +188,28 @@ def test_constructor_and_context_refuse():
         lm.log_probs([])
     with pytest.raises(ValueError, match=r"token must lie in \[0, 6\), got 6"):
         lm.prob(6, [0])
+
+
+@pytest.mark.parametrize("never", [[1.7], ["1"], [True]])
+def test_ids_that_are_no_integers_are_not_rounded(never):
+    rng = np.random.default_rng(0)
+    cell = RNN.initial(inputs=2, hidden=3, rng=rng)
+    with pytest.raises(TypeError, match="never must hold integers"):
+        RecurrentLM.initial(cell, table=5, rng=rng, never=never)
+    with pytest.raises(TypeError, match="token must be an integer"):
+        RecurrentLM.initial(cell, table=5, rng=rng).prob(never[0], [1])
+
+
+def test_never_may_be_any_collection():
+    rng = np.random.default_rng(0)
+    cell = RNN.initial(inputs=2, hidden=3, rng=rng)
+    for never in (range(2), {0, 1}, np.arange(2), [0, 1]):
+        assert RecurrentLM(np.ones((5, 2)), cell, np.ones((5, 3)), np.zeros(5), never).never == (0, 1)
+
+
+def test_initial_scores_have_variance_1_for_states_of_length_root_h():
+    rng = np.random.default_rng(0)
+    lm = RecurrentLM.initial(RNN.initial(inputs=2, hidden=64, rng=rng), table=500, rng=rng)
+    assert (lm.W_y @ np.ones(64)).std() == pytest.approx(1, abs=0.1)
+    assert lm.E.std() == pytest.approx(1, abs=0.1)
+    assert not lm.b_y.any()

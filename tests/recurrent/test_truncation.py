@@ -63,6 +63,18 @@ def test_reset_changes_the_states_and_equals_separate_sequences():
     assert np.abs(run.h[4:] - run_chunks(lm, IDS, TARGETS, size=4, mode="detach").h[4:]).max() > 1e-3
 
 
+@pytest.mark.parametrize("mode", ["full", "detach", "reset"])
+def test_a_given_state_begins_the_first_chunk_and_in_reset_every_one(mode):
+    lm, state = model(), (np.array([0.5, -0.5, 0.25, 1.0]),)
+    run = run_chunks(lm, IDS, TARGETS, size=3, mode=mode, state=state)
+    begins = [state if mode == "reset" or i == 0 else run.chunks[i - 1].done.last for i in range(3)]
+    for chunk, begin in zip(run.chunks, begins, strict=True):
+        np.testing.assert_array_equal(chunk.start[0], begin[0])
+        part = slice(chunk.positions.start, chunk.positions.stop)
+        alone = lm.gradients(IDS[part], TARGETS[part], state=begin)
+        assert chunk.gradients.loss == pytest.approx(alone.loss, abs=1e-12)
+
+
 def test_detach_equals_torch_detach_chunk_by_chunk():
     torch.manual_seed(0)
     table = torch.nn.Embedding(6, 3, dtype=torch.float64)

@@ -45,3 +45,9 @@ def test_visibility_refuses():
         visibility(np.tanh, np.zeros(3))
     with pytest.raises(ValueError, match=r"outputs must return 3 rows, got shape \(2, 1\)"):
         visibility(lambda x: x[:2], np.zeros((3, 1)))
+    with pytest.raises(ValueError, match="outputs must be finite, got NaN"):
+        visibility(lambda x: x * np.nan, np.zeros((3, 1)))
+    with pytest.raises(ValueError, match="outputs must be finite"):
+        visibility(lambda x: np.where(x > 0, np.inf, x), np.zeros((3, 1)))
+    with pytest.raises(ValueError, match=r"outputs must return shape \(3, 1\) each time, got \(1, 1\)"):
+        visibility(lambda x: x[:1] if x.any() else x, np.zeros((3, 1)))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from onesentence.seq2seq.batches import batch_of
-from onesentence.seq2seq.evaluation import first_difference, labels_of, translate
+from onesentence.seq2seq.evaluation import counts_behind, first_difference, labels_of, translate
 from onesentence.seq2seq.fixed_summary import FixedSummary, FixedSummaryConfig
 from onesentence.seq2seq.training import Training, label_scores, train
 from onesentence.text.vocabulary import BOS, EOS, PAD, Vocabulary
@@ -57,3 +58,12 @@ def test_translate_is_exact_where_every_label_is_likeliest():
         _, hits = label_scores(model, batch)
         exact = [row.ids == labels for row, labels in zip(written, labels_of(batch), strict=True)]
         assert exact == (hits | ~batch.mask).all(axis=1).tolist()
+
+
+def test_counts_behind_finds_every_count_that_prints_so():
+    for count in range(301):
+        assert counts_behind(round(100 * count / 300, 2), 300) == (count,)
+    assert counts_behind(50, 400, digits=0) == (198, 199, 200, 201, 202)
+    assert counts_behind(33.0, 3) == ()
+    with pytest.raises(ValueError, match="of must be at least 1, got 0"):
+        counts_behind(50.0, 0)

@@ -149,6 +149,7 @@ def test_initial_repeats_with_its_seed_and_leaves_the_global_generator_alone():
         ({"cell": "mlp"}, ValueError, "cell: expected one of rnn, gru, lstm, got 'mlp'"),
         ({"interface": "both"}, ValueError, "interface: expected one of initial, inject, got 'both'"),
         ({"cell": "gru", "forget_bias": 1.0}, ValueError, "forget_bias: only an lstm has a forget gate"),
+        ({"cell": "lstm", "forget_bias": float("nan")}, ValueError, "forget_bias: expected a finite number"),
         ({"barred": (0, 9)}, ValueError, "barred: expected different ids below 9"),
         ({"barred": tuple(range(9))}, ValueError, "barred: at least one symbol must be left"),
     ],
@@ -177,6 +178,19 @@ REAL = torch.ones(1, 2, dtype=torch.bool)
 def test_forward_refuses(source, mask, inputs, error, message):
     with pytest.raises(error, match=message):
         model_of()(torch.tensor(source), mask, torch.tensor(inputs))
+
+
+@pytest.mark.parametrize("kind", ["read-only", "reversed", "uint16"])
+def test_start_and_step_take_arrays_that_torch_does_not(kind):
+    model, source, ids = model_of(), np.array([[3, 4], [5, 6]]), np.array([1, 2])
+    expected, _ = model.step(ids, model.start(source))
+    if kind == "read-only":
+        source.flags.writeable = ids.flags.writeable = False
+    elif kind == "reversed":
+        source, ids = source[:, ::-1].copy()[:, ::-1], ids[::-1].copy()[::-1]
+    else:
+        source, ids = source.astype(np.uint16), ids.astype(np.uint16)
+    np.testing.assert_array_equal(model.step(ids, model.start(source))[0], expected)
 
 
 def test_step_refuses():

@@ -84,6 +84,14 @@ def test_step_of_many_equals_steps_of_one(inject):
         np.testing.assert_allclose(state.parts[0][at], alone.parts[0], rtol=0, atol=1e-14)
 
 
+def test_output_bias_is_a_copy():
+    given = np.zeros(9)
+    model = replace(small(), b_y=given)
+    given[:] = np.nan
+    assert np.isfinite(model.b_y).all()
+    assert replace(small(), b_y=[0] * 9).b_y.dtype == np.float64
+
+
 def test_summary_is_not_moved_by_padding():
     model = small()
     padded = model.summary(
@@ -97,6 +105,16 @@ def test_summary_is_not_moved_by_padding():
     [
         (lambda: small().summary([3, 7]), ValueError, r"source must lie in \[0, 7\), got 7"),
         (lambda: small().step(0.5, small().start(SOURCE)), TypeError, "ids must hold integers"),
+        (lambda: small(barred=(-1,)), ValueError, r"barred must lie in \[0, 9\), got -1"),
+        (lambda: small().summary([[3], [4]], [[True], [False]]), ValueError, "at least one real unit"),
+        (lambda: small().summary([]), ValueError, "at least one real unit"),
+        (lambda: small().logits(SOURCE, []), ValueError, r"inputs must have shape \(T,\) with T >= 1"),
+        (lambda: small().logits(SOURCE, [[BOS, 5]]), ValueError, r"inputs must have shape \(T,\)"),
+        (
+            lambda: small().walk(SOURCE, lambda logits: 3, bos=BOS, eos=9, limit=2),
+            ValueError,
+            r"eos must lie in \[0, 9\), got 9",
+        ),
         (lambda: small(width=0), ValueError, "width must be at least 1, got 0"),
         (lambda: replace(small(), b_y=np.full(9, -np.inf)), ValueError, r"b_y must have shape \(9,\)"),
         (lambda: replace(small(), W_y=np.zeros((9, 5))), ValueError, r"W_y must have shape \(9, 4\)"),

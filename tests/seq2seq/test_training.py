@@ -91,6 +91,45 @@ def test_train_repeats():
     assert torch.equal(*results)
 
 
+def test_train_equals_the_steps_one_by_one():
+    model, mine, data = model_of(), model_of(), batch_of(PAIRS, ZH, EN)
+    plan = Training(updates=5, batch=3, rate=0.03, clip=0.1)  # rounds of 3 pairs and 1
+    losses = train(model, data, plan, np.random.default_rng(0))
+    rng, weights = np.random.default_rng(0), list(mine.parameters())
+    orders = [rng.permutation(len(data)) for _ in range(3)]
+    chosen = [part for order in orders for part in (order[:3], order[3:])][:5]
+    adam = torch.optim.Adam(weights, lr=plan.rate)
+    for rows, loss in zip(chosen, losses, strict=True):
+        batch = data.rows(rows)
+        value = mean_loss(logits_of(mine, batch), batch)
+        assert loss == pytest.approx(value.item(), abs=1e-5)
+        gradients = torch.autograd.grad(value, weights)
+        norm = float(torch.cat([g.ravel() for g in gradients]).norm())
+        assert norm > plan.clip
+        for weight, g in zip(weights, gradients, strict=True):
+            weight.grad = g * plan.clip / norm
+        adam.step()
+    for one, other in zip(model.parameters(), weights, strict=True):
+        np.testing.assert_allclose(one.detach(), other.detach(), rtol=0, atol=2e-4)
+
+
+def test_label_scores_have_no_hit_where_a_padded_label_is_the_likeliest():
+    config = FixedSummaryConfig(len(ZH), len(EN), embedding=8, hidden=8)
+    model, batch = FixedSummary.initial(config, seed=0), batch_of(PAIRS, ZH, EN)
+    with torch.no_grad():
+        model.output.linear.bias[EN.id(PAD)] = 100
+    losses, hits = label_scores(model, batch)
+    assert not batch.mask.all()
+    assert not hits.any()
+    assert (losses[~batch.mask] == 0).all()
+
+
+@pytest.mark.parametrize("index", [[], [False] * 4, 0])
+def test_rows_refuses_to_choose_none(index):
+    with pytest.raises(ValueError, match="index must choose at least one pair, in a row"):
+        batch_of(PAIRS, ZH, EN).rows(index)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

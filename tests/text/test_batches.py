@@ -64,3 +64,18 @@ def test_batches_hold_every_number_once(count, size, seed):
 def test_batches_refuse_before_the_first_is_asked_for():
     with pytest.raises(ValueError, match="size: expected at least 1, got 0"):
         batches(3, 0)
+
+
+def test_batches_are_shuffled_by_their_generator():
+    in_order = np.concatenate(list(batches(40, 7)))
+    one, same, other = (np.concatenate(list(batches(40, 7, np.random.default_rng(s)))) for s in (0, 0, 1))
+    assert in_order.tolist() == list(range(40))
+    assert one.tolist() == same.tolist()
+    assert one.tolist() not in (in_order.tolist(), other.tolist())
+
+
+def test_padded_refuses_a_pad_or_a_length_that_is_no_integer():
+    with pytest.raises(TypeError, match=r"pad must be an integer, got 0\.5"):
+        padded([[1]], pad=0.5)
+    with pytest.raises(TypeError, match=r"length must be an integer, got 2\.5"):
+        padded([[1]], pad=0, length=2.5)

@@ -64,6 +64,7 @@ def test_pairs_right_by_hand() -> None:
         (lambda rng: key_pairs(0, 1, rng), "pairs must be at least 1, got 0"),
         (lambda rng: key_pairs(1, -1, rng), "events must be at least 0, got -1"),
         (lambda rng: suffix_answers(*[key_pairs(1, 1, rng)] * 2, 0), "width must be at least 1, got 0"),
+        (lambda rng: words([-1]), r"ids must lie in \[0, \d+\), got -1"),
         (lambda rng: pairs_right([0, 1]), r"answers must have shape \(pairs, 2\), got \(2,\)"),
     ],
 )

@@ -72,6 +72,13 @@ def test_the_running_sentence_and_all_its_variants_are_held_out(corpus):
     assert not book & triples(corpus.train + corpus.dev)
 
 
+def test_the_running_sentence_is_held_out_where_hardly_anything_is():
+    corpus = translation_corpus(replace(SMALL, held_out=1e-6, coordinated=0.0, test=5))
+    running = {triple for example in corpus.running for triple in example.triples}
+    assert running >= {triple for example in corpus.test for triple in example.triples}
+    assert not running & {triple for part in (corpus.train, corpus.dev) for e in part for triple in e.triples}
+
+
 def test_the_variants_are_these_sentences():
     sentences = {
         name: ("".join(pair.source), " ".join(pair.target))
@@ -208,6 +215,13 @@ def test_shares_are_about_what_was_asked_for():
 def test_config_refuses(changes, message):
     with pytest.raises(ValueError, match=message):
         replace(SMALL, **changes)
+
+
+@pytest.mark.parametrize("size", [2.5, True, "5"])
+def test_config_refuses_sizes_that_are_no_integers(size):
+    for name in ("train", "seed"):
+        with pytest.raises(TypeError, match=f"{name}: expected an integer, got {size!r}"):
+            replace(SMALL, **{name: size})
 
 
 def test_translation_corpus_refuses_more_sentences_than_there_are():

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from onesentence.evidence.records import Record, memoised, versions_of
-from onesentence.experiments import seeds
+from onesentence.experiments import reversal, seeds
 from onesentence.experiments.reversal import Reader, ReversalLab, parts_of, train_one
 from onesentence.seq2seq.reversal_model import First
 
@@ -69,3 +69,25 @@ def run(config: FirstRead) -> Record:
         data_hash=parts.digest,
         versions=versions_of("numpy", "torch", "safetensors"),
     )
+
+
+def compared(config: FirstRead) -> dict[First, list[tuple[int, float, int]]]:
+    """Return all conditions, `zero` out of the lab's own runs.
+
+    Args:
+        config: what is trained.
+
+    Returns:
+        By condition a row per seed: the seed, the share of exact sequences, how many are wrong from the first token on.
+    """
+    here, lab = run(config).metrics, reversal.run(config.lab).metrics
+    sources = {"zero": ("dynamic", lab, config.lab.seeds)}
+    sources |= {first: (first, here, config.seeds) for first in config.firsts}
+    table: dict[Any, list[tuple[int, float, int]]] = {}
+    for first, (name, metrics, known) in sources.items():
+        places = [known.index(seed) for seed in config.seeds]
+        exact, steps = metrics[f"{name}_exact"], metrics[f"{name}_by_position"]
+        table[first] = [
+            (seed, exact[at], steps[at][0][2]) for seed, at in zip(config.seeds, places, strict=True)
+        ]
+    return table

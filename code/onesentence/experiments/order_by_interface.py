@@ -172,7 +172,8 @@ def order_effect(metrics: Mapping[str, Sequence[Any]], way: Way, name: str = "wo
         array([0.25, 0.25])
     """
     there, back = (np.asarray(metrics[f"{order}_{way}_{name}"], dtype=float) for order in ORDERS)
-    return back - there
+    effect: FloatArray = back - there
+    return effect
 
 
 def mean_interval(values: ArrayLike) -> tuple[float, float, float]:

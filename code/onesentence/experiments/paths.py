@@ -130,6 +130,31 @@ def sequence_log_p(reader: TeachingReader, source: Ids, written: Ids) -> float:
     return float(sum(step.log_p[token] for step, token in zip(steps, written, strict=True)))
 
 
+def preferences(config: Diagnosis) -> list[tuple[int, int, int]]:
+    """Count, for the dynamic reader of every seed, the failures in which the model gives the wrong text more.
+
+    In those no better search can return the right one instead; in the others greedy generation passed it by.
+
+    Returns:
+        Rows (seed, failures, of them with the wrong text likelier).
+    """
+    test = reversal.parts_of(config.lab.data).test
+    rows = []
+    for seed in config.lab.seeds:
+        model, _ = trained_reader(dataclasses.replace(config, seed=seed))
+        reader = TeachingReader.from_torch(model)
+        written = translate(model, test, eos=VOCABULARY.id(EOS), limit=config.lab.limit)
+        pairs = [
+            tuple(sequence_log_p(reader, source[real], np.array(ids)) for ids in (row.ids, labels))
+            for source, real, row, labels in zip(
+                test.source, test.source_mask, written, labels_of(test), strict=True
+            )
+            if row.ids != labels
+        ]
+        rows.append((seed, len(pairs), sum(wrong > right for wrong, right in pairs)))
+    return rows
+
+
 def table_of(steps: tuple[ReadStep, ...], target: Ids) -> list[dict[str, Any]]:
     """Return the steps of a path as plain data.
 
@@ -187,6 +212,7 @@ def run(config: Diagnosis) -> Record:
             name: sequence_log_p(found.reader, found.source, written)
             for name, written in (("target", found.target), ("greedy", found.greedy))
         },
+        "all_failures": preferences(config),
         "beams": beams_of(
             found.reader, found.source, found.target, widths=config.widths, limit=config.lab.limit
         ),
@@ -220,8 +246,8 @@ def reversal_diagnosis(config: Diagnosis | None = None) -> dict[str, Any]:
     Returns:
         `rule`, `index` from 0, `source`, `target` and `greedy` as lists of symbols, `first_error` (step from 1),
         `teacher_forced` and `free` (rows of `table_of`), `log_p` of both sequences, `beams` (see `beams_of`),
-        `metrics` of the reader on the test part with what they are counted over, `config`, and the SHA-256 of
-        `checkpoint` and `data`.
+        `all_failures` (see `preferences`), `metrics` of the reader on the test part with what they are counted over,
+        `config`, and the SHA-256 of `checkpoint` and `data`.
     """
     diagnosis: dict[str, Any] = run(Diagnosis() if config is None else config).metrics["diagnosis"][0]
     return diagnosis

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from safetensors.torch import load, save
 
 from onesentence.evidence.records import Record, memoised, records_folder, versions_of
@@ -31,7 +31,14 @@ from onesentence.seq2seq.batches import Batch, batch_of
 from onesentence.seq2seq.evaluation import first_difference, labels_of, translate
 from onesentence.seq2seq.reversal_model import First, ReaderConfig, SourceReader
 from onesentence.seq2seq.training import Training, label_scores, train
-from onesentence.text.reversal import VOCABULARY, Letters, ReversalData, backwards, reversal_corpus
+from onesentence.text.reversal import (
+    VOCABULARY,
+    Letters,
+    ReversalData,
+    backwards,
+    reversal_corpus,
+    target_tokens,
+)
 from onesentence.text.vocabulary import EOS
 
 Reader = Literal["fixed", "dynamic", "wide"]
@@ -227,6 +234,25 @@ def tokens_seen(lengths: ArrayLike, plan: Training, rng: np.random.Generator) ->
         total += int(sizes[order[: now * plan.batch]].sum())
         left -= now
     return total
+
+
+def drawn_counts(config: ReversalLab, draws: int, *, repeats: bool) -> NDArray[np.int64]:
+    """Count target tokens, EOS among them, of data drawn with other seeds; nothing is trained.
+
+    Args:
+        config: sizes and training.
+        draws: how many data sets, with the seeds from 0 on.
+        repeats: whether a sequence may come again.
+
+    Returns:
+        Of the test part and of what all updates see, (draws, 2).
+    """
+    rows = []
+    for seed in range(draws):
+        corpus = reversal_corpus(dataclasses.replace(config.data, seed=seed, repeats=repeats))
+        lengths = [len(source) + 1 for source in corpus.train]
+        rows.append((target_tokens(corpus.test), tokens_seen(lengths, config.training, _order(seed))))
+    return np.array(rows)
 
 
 def checkpoint_file(digest: str) -> Path:

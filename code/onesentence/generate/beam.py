@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from onesentence.generate.beam_places import Places
-from onesentence.generate.checks import checked_logits
+from onesentence.generate.checks import checked_first, checked_logits
 from onesentence.generate.hypotheses import Finished, Found, LengthPenalty, SearchSettings, Stop, found_of
 from onesentence.numerics import log_softmax
 
@@ -89,7 +89,7 @@ def beam_search(
         (1,) 0.5 bound
     """
     settings = SearchSettings(eos, limit, width, penalty or LengthPenalty(), finished, stop)
-    places = Places(_first(bos), settings, record=record)
+    places = Places(checked_first(bos), settings, record=record)
     pick = take or take_rows
     for round_number in range(1, settings.limit + 1):
         answer, state = step(places.read(), state)
@@ -130,15 +130,6 @@ def take_rows(state: Any, rows: IntArray) -> Any:
         parts = {f.name: take_rows(getattr(state, f.name), rows) for f in dataclasses.fields(state)}
         return dataclasses.replace(state, **parts)
     raise TypeError(f"state: no rows to take of a {type(state).__name__}; give take=")
-
-
-def _first(bos: ArrayLike) -> IntArray:
-    ids = np.atleast_1d(np.asarray(bos))
-    if ids.dtype.kind not in "iu":
-        raise TypeError(f"bos must be integer ids, got dtype {ids.dtype}")
-    if ids.ndim != 1 or not ids.size or ids.min() < 0:
-        raise ValueError(f"bos must be an id or ids (B,), none negative, got {ids.tolist()}")
-    return ids.astype(np.int64)
 
 
 def _logits(answer: ArrayLike, rows: int, eos: int) -> NDArray[np.floating[Any]]:

@@ -8,6 +8,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
+from onesentence.checks import Ids, as_ids
 from onesentence.numerics import FloatArray, as_floats
 
 _SUM = 1e-5  # how far from 1 a given distribution may sum; softmax in float32 is well inside
@@ -73,6 +74,19 @@ def checked_threshold(name: str, value: float) -> float:
     if not 0 < number <= 1:
         raise ValueError(f"{name} must lie in (0, 1], got {value}")
     return number
+
+
+def checked_first(bos: ArrayLike) -> Ids:
+    """Return the ids (B,) that the rows of a batch read first, after checking them; one id is a single row.
+
+    Raises:
+        TypeError: if they are not integers.
+        ValueError: if they are no vector, there is none, or one is negative.
+    """
+    ids = np.atleast_1d(as_ids("bos", bos))
+    if ids.ndim != 1 or not ids.size or ids.min() < 0:
+        raise ValueError(f"bos must be an id or ids (B,), none negative, got {ids.tolist()}")
+    return ids
 
 
 def _number(name: str, value: float) -> float:

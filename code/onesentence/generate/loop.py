@@ -21,6 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from onesentence.checks import Ids, as_ids, checked_integer
+from onesentence.generate.checks import checked_first
+from onesentence.numerics import as_floats
 
 S = TypeVar("S")
 
@@ -62,7 +64,7 @@ def generate(
         A `Generated` per row.
 
     Raises:
-        TypeError: if an id or the limit is not an integer.
+        TypeError: if an id or the limit is not an integer, or logits are not real.
         ValueError: if `bos` is no vector of ids, the limit is below 1, `eos` lies outside the logits, or `step` or
             `choose` return another shape or an id outside.
 
@@ -74,7 +76,7 @@ def generate(
         Generated(ids=(1, 2, 3), ended=False)
         Generated(ids=(3, 4), ended=True)
     """
-    read, eos, limit = _first(bos), checked_integer("eos", eos, 0), checked_integer("limit", limit, 1)
+    read, eos, limit = checked_first(bos), checked_integer("eos", eos, 0), checked_integer("limit", limit, 1)
     chosen: list[list[int]] = [[] for _ in read]
     live = np.ones(len(read), dtype=bool)
     for _ in range(limit):
@@ -90,15 +92,8 @@ def generate(
     return tuple(Generated(tuple(ids), not going) for ids, going in zip(chosen, live, strict=True))
 
 
-def _first(bos: ArrayLike) -> Ids:
-    ids = as_ids("bos", np.atleast_1d(bos))
-    if ids.ndim != 1 or not ids.size or ids.min() < 0:
-        raise ValueError(f"bos must be an id or ids (B,), none negative, got {ids.tolist()}")
-    return ids
-
-
 def _logits(answer: ArrayLike, rows: int, eos: int) -> NDArray[np.floating[Any]]:
-    logits = np.asarray(answer)
+    logits = as_floats("step: the logits that it returns", answer)
     if logits.ndim != 2 or len(logits) != rows:
         raise ValueError(
             f"step must return logits of shape ({rows}, V), a row for each id of bos, got {logits.shape}"

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from onesentence.checks import Ids
+from onesentence.checks import Ids, checked_integer
 from onesentence.text.batches import id_vector, padded
 
 
@@ -50,8 +50,8 @@ def shifted(ids: ArrayLike, bos: int, eos: int) -> Shifted:
         eos: the id of EOS.
 
     Raises:
-        TypeError: if the ids are not integers.
-        ValueError: if they are no vector or hold BOS or EOS, or the two are the same.
+        TypeError: if the ids, `bos` or `eos` are not integers.
+        ValueError: if the ids are no vector or hold BOS or EOS, or the two are the same or negative.
 
     Example:
         >>> inputs, labels = shifted([5, 6, 7], bos=1, eos=2)
@@ -59,6 +59,8 @@ def shifted(ids: ArrayLike, bos: int, eos: int) -> Shifted:
         ([1, 5, 6, 7], [5, 6, 7, 2])
     """
     text = id_vector("ids", ids)
+    checked_integer("bos", bos, 0)
+    checked_integer("eos", eos, 0)
     if bos == eos:
         raise ValueError(f"eos: expected another id than that of BOS, got {eos} for both")
     for name, special in (("BOS", bos), ("EOS", eos)):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesentence.generate.checks import checked_distribution
+from onesentence.generate.hypotheses import Found, Hypothesis
 from onesentence.numerics import FloatArray
 
 BOS, EOS = "BOS", "EOS"
@@ -68,6 +69,17 @@ class Tree:
         object.__setattr__(self, "_table", table)
         object.__setattr__(self, "_next", where)
 
+    @classmethod
+    def closed(cls, after: Mapping[str, Mapping[str, float]]) -> Tree:
+        """Return a tree in which every prefix that is reached and has no row is followed by EOS for certain.
+
+        Example:
+            >>> dict(Tree.closed({"": {"A": 0.6, "EOS": 0.4}}).after)
+            {'': {'A': 0.6, 'EOS': 0.4}, 'A': {'EOS': 1.0}}
+        """
+        reached = [_join(prefix, token) for prefix, row in after.items() for token in row if token != EOS]
+        return cls({**after, **{prefix: {EOS: 1.0} for prefix in reached if prefix not in after}})
+
     @property
     def depth(self) -> int:
         """Tokens of the longest text, EOS among them."""
@@ -103,6 +115,39 @@ class Tree:
         """
         whole = self.depth if limit is None else limit
         return {"step": self.step, "state": np.array([-1]), "bos": 0, "eos": 1, "limit": whole}
+
+    def named(self, hypotheses: Sequence[Hypothesis]) -> list[list[str | float]]:
+        """Return [text, probability] of each hypothesis.
+
+        Example:
+            >>> from onesentence.generate.exhaustive import exhaustive
+            >>> tree = Tree.closed({"": {"A": 0.75, "B": 0.25}})
+            >>> [[text, round(p, 6)] for text, p in tree.named(exhaustive(**tree.model()))]
+            [['A EOS', 0.75], ['B EOS', 0.25]]
+        """
+        return [[self.text(h.ids), float(np.exp(h.log_prob))] for h in hypotheses]
+
+    def walked(self, found: Found) -> list[tuple[tuple[str, ...], float, str]]:
+        """Return what a search made of every prefix, ended texts among them, each after the one that it continues.
+
+        Args:
+            found: a search of this tree that kept records.
+
+        Returns:
+            Tokens, probability, and "kept", "ended", "pruned" or, where the search never formed it, "unseen". What was
+            kept at first and thrown away later counts as pruned if it had ended, as kept if it was extended.
+        """
+        names = {"open": "kept", "aside": "ended"}
+        fate = {c.ids: names.get(c.fate, c.fate) for candidates in found.rounds for c in candidates}
+        rows: list[tuple[tuple[str, ...], float, str]] = []
+        todo: list[tuple[tuple[str, ...], float]] = [((), 1.0)]
+        while todo:
+            path, p = todo.pop(0)
+            if path:
+                rows.append((path, p, fate.get(self.ids(" ".join(path)), "unseen")))
+            if path[-1:] != (EOS,):
+                todo += [((*path, token), p * q) for token, q in self.after[" ".join(path)].items()]
+        return rows
 
     def ids(self, text: str) -> tuple[int, ...]:
         """Return the ids of a text, tokens with blanks between them.

@@ -95,7 +95,8 @@ class BinaryRNN:
             raise ValueError(f"fault must be None, 'overwrite' or 'no_future', got {fault!r}")
         inputs, h = _vector("x", x), self.states(x)
         _, wh, wy = self.weights
-        e = 1 / (1 + np.exp(-wy * h[1:])) - _answers(y, len(inputs))  # p - y, (T,)
+        with np.errstate(over="ignore"):  # beyond the range exp is infinity and p is 0, as it should be
+            e = 1 / (1 + np.exp(-wy * h[1:])) - _answers(y, len(inputs))  # p - y, (T,)
         gradient, du_next = np.zeros(3), 0.0
         for t in reversed(range(len(inputs))):
             later = 0.0 if fault == "no_future" else wh * du_next

@@ -165,13 +165,21 @@ def checked_state(name: str, state: State, shape: tuple[int, ...], parts: int = 
     return tuple(arrays)
 
 
-def checked_gradient(dh: ArrayLike, trace: Trace) -> FloatArray:
+def checked_gradient(dh: ArrayLike, trace: Trace, saved: tuple[str, ...]) -> FloatArray:
     """Return dL/dh, (..., T, H), after checking it against the pass that it belongs to.
+
+    Args:
+        dh: dL/dh_t at each step.
+        trace: the pass.
+        saved: what a pass of this kind of cell saves; another kind may have states of the same shape.
 
     Raises:
         TypeError: if it does not hold real numbers.
-        ValueError: if its shape is not that of `trace.h`, or it is not finite.
+        ValueError: if the pass is one of another kind of cell, or the gradient does not have the shape of `trace.h`
+            or is not finite.
     """
+    if not set(saved) <= set(trace.saved):
+        raise ValueError(f"trace must be a pass that saved {saved}, got one with {tuple(trace.saved)}")
     gradient = as_floats("dh", dh)
     if gradient.shape != trace.h.shape:
         raise ValueError(f"dh must have shape {trace.h.shape}, got {gradient.shape}")

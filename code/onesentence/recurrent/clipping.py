@@ -63,7 +63,7 @@ def clip_norm(
     norm = global_norm(arrays)
     factor = min(1.0, threshold / norm) if norm > 0 else 1.0
     clipped: dict[str, FloatArray] = {
-        name: array * array.dtype.type(factor) for name, array in arrays.items()
+        name: (array * np.float64(factor)).astype(array.dtype) for name, array in arrays.items()
     }
     return (clipped if isinstance(gradients, Mapping) else clipped[_ONE]), norm
 
@@ -91,9 +91,10 @@ def clip_elements(
         >>> clip_elements([3.0, -0.5], 1.0).tolist()
         [1.0, -0.5]
     """
-    clipped = {
-        name: np.clip(array, -threshold, threshold) for name, array in _checked(gradients, threshold).items()
-    }
+    clipped: dict[str, FloatArray] = {}
+    for name, array in _checked(gradients, threshold).items():
+        bound = min(threshold, float(np.finfo(array.dtype).max))  # beyond it there is nothing to cut
+        clipped[name] = np.clip(array, -bound, bound)
     return clipped if isinstance(gradients, Mapping) else clipped[_ONE]
 
 
@@ -104,13 +105,14 @@ def global_norm(gradients: Mapping[str, FloatArray]) -> float:
         gradients: name to gradient, finite.
 
     Raises:
-        ValueError: if it is too large for a float64.
+        ValueError: if it is not finite, or too large for a float64.
 
     Example:
         >>> global_norm({"W": np.array([[3.0]]), "b": np.array([4.0])})
         5.0
     """
-    largest = max((float(np.abs(array).max(initial=0.0)) for array in gradients.values()), default=0.0)
+    tops = [float(np.abs(array).max(initial=0.0)) for array in gradients.values()]
+    largest = float(np.max(tops, initial=0.0))  # unlike the max of Python, NaN wherever there is one
     if largest == 0:
         return 0.0
     squares = sum(float(np.square(array / largest, dtype=np.float64).sum()) for array in gradients.values())

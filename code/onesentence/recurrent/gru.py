@@ -46,6 +46,9 @@ from onesentence.recurrent.gru_convention import Reset, Update, check_reset, che
 if TYPE_CHECKING:
     import torch
 
+SAVED = ("r", "z", "n")
+"""What a pass saves of each step: the gates and the candidate."""
+
 
 @dataclass(frozen=True, eq=False)
 class GRU:
@@ -226,7 +229,7 @@ class GRU:
         shape, H = (*batch, self.hidden_size), self.hidden_size
         (h,) = checked_state("state", self.start() if state is None else state, shape)
         a = time_first(inputs) @ self.W_x.T + self.b  # (T, ..., 3H): what does not depend on the state
-        saved = {name: np.empty((T, *shape), dtype=a.dtype) for name in ("r", "z", "n")}
+        saved = {name: np.empty((T, *shape), dtype=a.dtype) for name in SAVED}
         states = np.empty((T + 1, *shape), dtype=a.dtype)
         states[0] = h
         V, U = self.W_h[: 2 * H], self.W_h[2 * H :]
@@ -252,17 +255,18 @@ class GRU:
             TypeError: if an argument does not hold real numbers.
             ValueError: if a shape does not fit or a number is not finite.
         """
-        direct, real = time_first(checked_gradient(dh, trace)), np.moveaxis(trace.mask, -1, 0)[..., None]
+        direct = time_first(checked_gradient(dh, trace, SAVED))
+        real = np.moveaxis(trace.mask, -1, 0)[..., None]
         old, x = time_first(trace.states[0])[:-1], time_first(trace.x)
-        r, z, n = (time_first(trace.saved[name]) for name in ("r", "z", "n"))
+        r, z, n = (time_first(trace.saved[name]) for name in SAVED)
         (later,) = checked_state("last", self.start() if last is None else last, direct.shape[1:])
         H, before, sign = self.hidden_size, self.reset == "before", 1 if self.update == "writes" else -1
         V, U = self.W_h[: 2 * H], self.W_h[2 * H :]
         write = z if self.update == "writes" else 1 - z  # share of the candidate in the new state
         slope_n, slope_z = write * (1 - n**2), sign * (n - old) * z * (1 - z)
         slope_r = (old if before else old @ U.T + self.b_n) * r * (1 - r)
-        delta = np.empty((*direct.shape[:-1], 3 * H), dtype=direct.dtype)  # dL/d(arguments of r, z, n)
-        delta_m = np.empty_like(direct)
+        delta = np.empty((*direct.shape[:-1], 3 * H), dtype=old.dtype)  # dL/d(arguments of r, z, n)
+        delta_m = np.empty_like(old)
         for t in reversed(range(len(direct))):
             both = direct[t] + later  # this step's own losses, and all later ones through the state
             arriving = np.where(real[t], both, 0)

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from onesentence.checks import Ids, as_ids, checked_sizes
+from onesentence.checks import Ids, as_ids, checked_integer, checked_sizes
 from onesentence.numerics import (
     FloatArray,
     as_floats,
@@ -111,7 +111,7 @@ class RecurrentLM:
         V = shape[0]
         for name, expected in (("E", shape), ("W_y", (V, self.cell.hidden_size)), ("b_y", (V,))):
             object.__setattr__(self, name, checked_weights(name, getattr(self, name), expected))
-        object.__setattr__(self, "never", tuple(int(i) for i in self.never))
+        object.__setattr__(self, "never", tuple(as_ids("never", tuple(self.never)).tolist()))
         if not all(0 <= i < V for i in self.never) or len(set(self.never)) >= V:
             raise ValueError(f"never must hold ids in [0, {V}) and leave one, got {self.never}")
 
@@ -128,7 +128,7 @@ class RecurrentLM:
             never: ids that are never predicted.
 
         Raises:
-            TypeError: if `table` is not an integer or `rng` is not a generator.
+            TypeError: if `table` or an id is not an integer, or `rng` is not a generator.
             ValueError: if `table` is less than 1, or an id lies outside it.
         """
         checked_sizes(rng, table=table)
@@ -249,7 +249,7 @@ class RecurrentLM:
         Raises:
             TypeError, ValueError: as for `log_probs`; ValueError for a token outside the table.
         """
-        if not 0 <= token < len(self.E):
+        if not checked_integer("token", token, 0) < len(self.E):
             raise ValueError(f"token must lie in [0, {len(self.E)}), got {token}")
         return float(np.exp(self.log_probs(context)[token]))
 

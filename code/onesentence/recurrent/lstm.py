@@ -249,7 +249,7 @@ class LSTM:
             TypeError: if an argument does not hold real numbers.
             ValueError: if a shape does not fit or a number is not finite.
         """
-        direct = time_first(checked_gradient(dh, trace))
+        direct = time_first(checked_gradient(dh, trace, GATES))
         hs, x = time_first(trace.states[0]), time_first(trace.x)
         shown, slopes = self._slopes(trace)
         d_h, d_c = checked_state("last", self.start() if last is None else last, hs.shape[1:], parts=2)

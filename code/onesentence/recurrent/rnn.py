@@ -100,8 +100,9 @@ class RNN:
         if module.num_layers != 1 or module.bidirectional or module.nonlinearity != "tanh":
             raise ValueError(f"module: expected one layer, one direction and tanh, got {module}")
         weights = {name: value.detach().numpy() for name, value in module.named_parameters()}
-        b = weights["bias_ih_l0"] + weights["bias_hh_l0"] if module.bias else np.zeros(module.hidden_size)
-        return cls(W_x=weights["weight_ih_l0"], W_h=weights["weight_hh_l0"], b=b)
+        W_x = weights["weight_ih_l0"]
+        b = weights["bias_ih_l0"] + weights["bias_hh_l0"] if module.bias else np.zeros_like(W_x[:, 0])
+        return cls(W_x=W_x, W_h=weights["weight_hh_l0"], b=b)
 
     @property
     def input_size(self) -> int:
@@ -178,7 +179,7 @@ class RNN:
             TypeError: if an argument does not hold real numbers.
             ValueError: if a shape does not fit or a number is not finite.
         """
-        direct = time_first(checked_gradient(dh, trace))
+        direct = time_first(checked_gradient(dh, trace, ("u",)))
         states, x = time_first(trace.states[0]), time_first(trace.x)
         shape = states.shape[1:]
         (later,) = checked_state("last", self.start() if last is None else last, shape)

@@ -28,7 +28,7 @@ def visibility(
 
     Raises:
         TypeError: if `x` or an output does not hold real numbers.
-        ValueError: if `x` is not (T, d), or `outputs` does not return T rows.
+        ValueError: if `x` is not (T, d), `outputs` does not return T rows each time, or a number is NaN or infinite.
 
     Example:
         >>> visibility(lambda x: x.cumsum(axis=0), np.zeros((3, 1))).astype(int).tolist()
@@ -38,12 +38,22 @@ def visibility(
     if inputs.ndim != 2:
         raise ValueError(f"x must have shape (T, d), got {inputs.shape}")
     T = len(inputs)
-    base = as_floats("outputs", outputs(inputs.copy()))
+    base = _rows(outputs(inputs.copy()))
     if base.ndim != 2 or len(base) != T:
         raise ValueError(f"outputs must return {T} rows, got shape {base.shape}")
     seen = np.zeros((T, T), dtype=bool)
     for s in range(T):
         changed = inputs.copy()
         changed[s] += change
-        seen[:, s] = (np.abs(as_floats("outputs", outputs(changed)) - base) > tolerance).any(axis=1)
+        moved = _rows(outputs(changed))
+        if moved.shape != base.shape:
+            raise ValueError(f"outputs must return shape {base.shape} each time, got {moved.shape}")
+        seen[:, s] = (np.abs(moved - base) > tolerance).any(axis=1)
     return seen
+
+
+def _rows(answer: ArrayLike) -> FloatArray:
+    rows = as_floats("outputs", answer)
+    if not np.isfinite(rows).all():  # NaN is no further than any tolerance: it would look unmoved
+        raise ValueError("outputs must be finite, got NaN or infinity")
+    return rows

@@ -47,9 +47,15 @@ class Batch:
         """Return some of the pairs, cut to the longest of them.
 
         Args:
-            index: integers or booleans, as NumPy indexes.
+            index: integers or booleans, as NumPy indexes; at least one.
+
+        Raises:
+            ValueError: if it chooses no pair.
         """
-        chosen = np.asarray(index)
+        asked = np.asarray(index)
+        chosen = np.arange(len(self))[asked] if asked.size else np.empty(0, dtype=np.int64)
+        if chosen.ndim != 1 or not chosen.size:
+            raise ValueError(f"index must choose at least one pair, in a row, got {index!r}")
         source_mask, mask = self.source_mask[chosen], self.mask[chosen]
         S, T = int(source_mask.sum(axis=1).max()), int(mask.sum(axis=1).max())
         return Batch(

@@ -63,3 +63,23 @@ def first_difference(written: Sequence[int], reference: Sequence[int]) -> int | 
         if one != other:
             return position
     return None if len(written) == len(reference) else min(len(written), len(reference))
+
+
+def counts_behind(percent: float, of: int, *, digits: int = 2) -> tuple[int, ...]:
+    """Return the whole counts that print as this percentage.
+
+    Args:
+        percent: as printed.
+        of: how many there are, at least 1.
+        digits: decimals that were printed.
+
+    Raises:
+        ValueError: if there are none to count.
+
+    Example:
+        >>> counts_behind(66.67, 3), counts_behind(66.6, 3, digits=1)
+        ((2,), ())
+    """
+    if of < 1:
+        raise ValueError(f"of must be at least 1, got {of}")
+    return tuple(n for n in range(of + 1) if round(100 * n / of, digits) == round(percent, digits))

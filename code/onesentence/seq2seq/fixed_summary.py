@@ -15,15 +15,16 @@ Sections 2.3 to 2.5 of the course. An encoder's last state as the start of a dec
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from onesentence.checks import checked_integer
+from onesentence.checks import as_ids, checked_integer
 from onesentence.numerics import FloatArray
 from onesentence.seq2seq.layers import (
     CellKind,
@@ -74,6 +75,8 @@ class FixedSummaryConfig:
                 raise ValueError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
         if self.forget_bias is not None and self.cell != "lstm":
             raise ValueError(f"forget_bias: only an lstm has a forget gate, got one for {self.cell!r}")
+        if self.forget_bias is not None and not math.isfinite(self.forget_bias):
+            raise ValueError(f"forget_bias: expected a finite number, got {self.forget_bias}")
         if len({i for i in self.barred if 0 <= i < self.target_size}) != len(self.barred):
             raise ValueError(f"barred: expected different ids below {self.target_size}, got {self.barred}")
         if len(self.barred) == self.target_size:
@@ -195,7 +198,7 @@ class FixedSummary(nn.Module):
         Raises:
             TypeError, ValueError: as `forward`.
         """
-        ids = torch.from_numpy(np.asarray(source))
+        ids = torch.from_numpy(as_ids("source", source))
         real = torch.ones_like(ids, dtype=torch.bool) if mask is None else torch.from_numpy(np.array(mask))
         return self.first_state(self.encoder(ids, real).summary)
 
@@ -213,8 +216,7 @@ class FixedSummary(nn.Module):
         Raises:
             TypeError, ValueError: if the ids are no integers, lie outside, or are not as many as the state's rows.
         """
-        tokens: NDArray[np.int64] = np.asarray(ids)
-        inputs = torch.from_numpy(tokens)
+        inputs = torch.from_numpy(as_ids("ids", ids))
         checked_ids("ids", inputs, 1, self.config.target_size)
         if len(inputs) != len(state.parts[0]):
             raise ValueError(f"ids must have {len(state.parts[0])} rows like the state, got {len(inputs)}")

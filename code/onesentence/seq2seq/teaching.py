@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onesentence.checks import as_ids, checked_sizes
+from onesentence.checks import as_ids, checked_integer, checked_sizes
 from onesentence.numerics import FloatArray, as_floats, softmax
 from onesentence.recurrent.cell import Cell, State, checked_weights
 from onesentence.recurrent.gru import GRU
@@ -94,6 +94,7 @@ class TeachingTranslator:
         bias = as_floats("b_y", self.b_y)
         if bias.shape != (V,) or not np.isfinite(bias).any() or not (bias < np.inf).all():
             raise ValueError(f"b_y must have shape ({V},), finite or -inf and not all -inf, got {bias.shape}")
+        object.__setattr__(self, "b_y", bias.copy())
         if self.G is not None:
             matrix, offset = self.G
             checked = (
@@ -124,12 +125,12 @@ class TeachingTranslator:
             barred: target ids that are never predicted.
 
         Raises:
-            TypeError: if a size is not an integer or `rng` is not a generator.
-            ValueError: if a size is less than 1.
+            TypeError: if a size or a barred id is not an integer, or `rng` is not a generator.
+            ValueError: if a size is less than 1, or a barred id lies outside.
         """
         checked_sizes(rng, source_size=source_size, target_size=target_size, width=width)
         bias = np.zeros(target_size)
-        bias[list(barred)] = -np.inf
+        bias[as_ids("barred", barred, target_size)] = -np.inf
         encoder = RNN.initial(inputs=width, hidden=width, rng=rng)
         decoder = RNN.initial(inputs=2 * width if inject else width, hidden=width, rng=rng)
         bridge = (rng.normal(size=(width, width)) / np.sqrt(width), np.zeros(width))
@@ -169,10 +170,14 @@ class TeachingTranslator:
             (..., H).
 
         Raises:
-            TypeError, ValueError: if the ids are no integers or lie outside, or a shape does not fit.
+            TypeError, ValueError: if the ids are no integers or lie outside, a shape does not fit, or a sentence has no real
+                unit.
         """
         x = self.E_x[as_ids("source", source, len(self.E_x))]
-        return self.encoder.run(x, mask=mask).last[0]
+        trace = self.encoder.run(x, mask=mask)
+        if not trace.mask.any(axis=-1).all():
+            raise ValueError("mask: every sentence needs at least one real unit, got one without")
+        return trace.last[0]
 
     def first_state(self, summary: ArrayLike) -> TeachingState:
         """Return the state before BOS is read: g(c_src), or zero and c_src beside it."""
@@ -214,9 +219,14 @@ class TeachingTranslator:
         Args:
             source: ids, (S,).
             inputs: BOS and the target without EOS, (T,).
+
+        Raises:
+            TypeError, ValueError: as `start` and `step`; ValueError too if `inputs` are no vector of at least one id.
         """
-        state, rows = self.start(source), []
-        for token in np.asarray(inputs):
+        state, rows, tokens = self.start(source), [], as_ids("inputs", inputs)
+        if tokens.ndim != 1 or not tokens.size:
+            raise ValueError(f"inputs must have shape (T,) with T >= 1, got {tokens.shape}")
+        for token in tokens:
             row, state = self.step(token, state)
             rows.append(row)
         return np.stack(rows)
@@ -240,10 +250,11 @@ class TeachingTranslator:
             limit: largest number of steps.
 
         Raises:
-            ValueError: if `limit` is below 1.
+            TypeError: if `limit` or `eos` is not an integer.
+            ValueError: if `limit` is below 1 or `eos` lies outside the target vocabulary.
         """
-        if limit < 1:
-            raise ValueError(f"limit must be at least 1, got {limit}")
+        checked_integer("limit", limit, 1)
+        as_ids("eos", eos, len(self.E_y))
         state, fed = self.start(source), bos
         steps: list[Step] = []
         while len(steps) < limit:

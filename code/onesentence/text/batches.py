@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from onesentence.checks import Ids, as_ids
+from onesentence.checks import Ids, as_ids, checked_integer
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,15 @@ def padded(sequences: Sequence[ArrayLike], pad: int, *, length: int | None = Non
         length: T; None takes the longest sentence.
 
     Raises:
-        TypeError: if ids are not integers.
-        ValueError: if there is no sentence, one is no vector, holds PAD or is longer than `length`.
+        TypeError: if ids, `pad` or `length` are not integers.
+        ValueError: if there is no sentence, one is no vector, holds PAD or is longer than `length`, or `pad` is negative.
 
     Example:
         >>> batch = padded([[5, 6, 7], [8]], pad=0)
         >>> batch.ids.tolist(), batch.mask.tolist()
         ([[5, 6, 7], [8, 0, 0]], [[True, True, True], [True, False, False]])
     """
+    checked_integer("pad", pad, 0)
     rows = [id_vector(f"sequences[{i}]", row) for i, row in enumerate(sequences)]
     if not rows:
         raise ValueError("sequences: expected at least one, got none")
@@ -57,7 +58,7 @@ def padded(sequences: Sequence[ArrayLike], pad: int, *, length: int | None = Non
         if (row == pad).any():
             raise ValueError(f"sequences[{i}]: holds {pad}, the id of PAD")
     longest = max(row.size for row in rows)
-    if length is not None and longest > length:
+    if length is not None and longest > checked_integer("length", length, 0):
         raise ValueError(f"length: expected at least {longest}, the longest sequence, got {length}")
     sizes = np.array([row.size for row in rows])
     mask = np.arange(longest if length is None else length) < sizes[:, None]

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onesentence.checks import Ids
+from onesentence.checks import Ids, as_ids
 
 COLOURS = ("红", "蓝")
 """The answers, 0 and 1."""
@@ -77,11 +77,15 @@ def words(ids: ArrayLike) -> tuple[str, ...]:
     Args:
         ids: (T,).
 
+    Raises:
+        TypeError: if they are not integers.
+        ValueError: if one lies outside `TOKENS`; a negative one does not count from the end.
+
     Example:
         >>> words([0, 1, 2])
         ('钥匙', '放进', '红')
     """
-    return tuple(TOKENS[int(i)] for i in np.asarray(ids))
+    return tuple(TOKENS[i] for i in as_ids("ids", ids, len(TOKENS)))
 
 
 def pairs_right(answers: ArrayLike) -> float:

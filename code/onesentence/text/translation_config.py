@@ -52,6 +52,8 @@ class TranslationConfig:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
+            if field.type == "int" and (isinstance(value, bool) or not isinstance(value, int)):
+                raise TypeError(f"{field.name}: expected an integer, got {value!r}")
             if field.type == "int" and value < (0 if field.name == "seed" else 1):
                 least = 0 if field.name == "seed" else 1
                 raise ValueError(f"{field.name}: expected at least {least}, got {value}")
