@@ -27,4 +27,4 @@ def test_names_are_complete_and_different(names: Mapping[Any, str], kinds: tuple
 
 def test_missing_says_when_no_known_observation_is_left() -> None:
     seen = Observations(("s",), ("x", "."), ("y", "."), log_p=(-1.0, -1.0), beam=("pruned",))
-    assert verdict_words.missing(diagnose(seen)).startswith("搜索还缺别的观察；模型偏好还缺别的观察")
+    assert verdict_words.missing(diagnose(seen)).startswith("搜索错误还缺别的观察；模型错误还缺别的观察")

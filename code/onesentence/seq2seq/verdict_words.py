@@ -5,8 +5,8 @@ from __future__ import annotations
 from onesentence.seq2seq.diagnosis import Explanation, Observation, Status, Verdict
 
 EXPLANATIONS: dict[Explanation, str] = {
-    "search": "搜索",
-    "model": "模型偏好",
+    "search": "搜索错误",
+    "model": "模型错误",
     "history": "自己的历史",
     "reading": "读取",
     "source": "源表示",
@@ -41,7 +41,7 @@ def statuses(verdict: Verdict) -> list[str]:
         >>> statuses(verdict)
         ['成立', '排除', '排除', '未定', '未定']
         >>> evidence(verdict)[1]
-        ('两句的分数', '搜索', '判定是')
+        ('两句的分数', '搜索错误', '判定是')
         >>> missing(verdict)
         '读取还缺只读该读处、遮住一处、权重；源表示还缺换一个源、只读该读处'
     """
