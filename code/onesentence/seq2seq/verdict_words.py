@@ -17,7 +17,7 @@ OBSERVATIONS: dict[Observation, str] = {
     "steps": "逐步概率",
     "first": "首错的位置",
     "weights": "权重",
-    "hidden": "遮住一处",
+    "hidden": "遮挡一处",
     "aimed": "只读该读处",
     "twin": "换一个源",
 }
@@ -43,7 +43,7 @@ def statuses(verdict: Verdict) -> list[str]:
         >>> evidence(verdict)[1]
         ('两句的分数', '搜索错误', '判定是')
         >>> missing(verdict)
-        '读取还缺只读该读处、遮住一处、权重；源表示还缺换一个源、只读该读处'
+        '读取还缺只读该读处、遮挡一处、权重；源表示还缺换一个源、只读该读处'
     """
     return [STATUSES[verdict.status(name)] for name in EXPLANATIONS]
 
