@@ -70,9 +70,14 @@ def _in_cell(node: nodes.Node) -> bool:
 
 def check_records(docname: str, page: Page) -> None:
     """Report records that say no, also where the page swallowed the error, and rows that do not agree after all."""
+    offered: set[str] = set()
     for record in page.records:
         data, location = record.data, (docname, record.line)
-        if data["kind"] == "guard" and data["ok"] is not True:
+        if data["kind"] == "file":
+            if data["name"] in offered:
+                LOGGER.error("offer: the page has two files %r", data["name"], location=location)
+            offered.add(data["name"])
+        elif data["kind"] == "guard" and data["ok"] is not True:
             LOGGER.error("guard does not hold: 「%s」", data["claim"], location=location)
         elif data["kind"] == "ledger" and data["status"] == "checked":
             entry = rows()[data["id"]]

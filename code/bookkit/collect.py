@@ -94,6 +94,26 @@ def records_by_row(env: BuildEnvironment) -> dict[str, tuple[str, str, dict[str,
     return found
 
 
+def file_name(docname: str, name: str) -> str:
+    """Return where a file that a page offers lies in the site.
+
+    Example:
+        >>> file_name("book/03-reading/reversal-lab", "diagnosis")
+        'book/03-reading/reversal-lab-diagnosis.json'
+    """
+    return f"{docname}-{name}.json"
+
+
+def offered_files(env: BuildEnvironment) -> dict[str, Any]:
+    """Return the data that pages offer for download, by the place of the file in the site."""
+    return {
+        file_name(docname, record.data["name"]): record.data["data"]
+        for docname, page in sorted(all_pages(env).items())
+        for record in page.records
+        if record.data["kind"] == "file"
+    }
+
+
 class PageCollector(EnvironmentCollector):
     """Keeps the collected pages in step with the environment."""
 

@@ -1,9 +1,11 @@
-"""The four JSON files beside the site, and the closing lines of a build.
+"""The four JSON files beside the site, those that pages offer, and the closing lines of a build.
 
 `evidence.json`  {"items": [{"page", "anchor", "identity", "kind", "label", "source"}]}
 `ledger.json`    {"rows": [{"id", "section", "page", "anchor", "value", "expected", "tolerance", "status", "ok"}]}
 `guards.json`    {"items": [{"page", "anchor", "claim", "ok"}]}
 `coverage.json`  {"sections": {"1.1": {"page", "anchor"} or null}}
+
+A page's own files (`onesentence.evidence.offer`) lie beside it as `<page>-<name>.json`.
 
 `status` is `checked`, `open` (no cell computes or quotes it yet) or `cited`; `ok` is true, false or null.
 """
@@ -20,7 +22,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from bookkit.collect import all_pages, records_by_row
+from bookkit.collect import all_pages, offered_files, records_by_row
 from bookkit.faults import fault_log
 from onesentence.evidence.ledger import rows, sections
 
@@ -83,12 +85,14 @@ def section_coverage(env: BuildEnvironment) -> dict[str, dict[str, str] | None]:
 def _write(app: Sphinx, exception: Exception | None) -> None:
     if exception is not None or app.builder.format != "html":
         return
-    for name, data in (
-        ("evidence.json", {"items": evidence_items(app.env)}),
-        ("ledger.json", {"rows": ledger_rows(app.env)}),
-        ("guards.json", {"items": guard_items(app.env)}),
-        ("coverage.json", {"sections": section_coverage(app.env)}),
-    ):
+    files: dict[str, Any] = {
+        "evidence.json": {"items": evidence_items(app.env)},
+        "ledger.json": {"rows": ledger_rows(app.env)},
+        "guards.json": {"items": guard_items(app.env)},
+        "coverage.json": {"sections": section_coverage(app.env)},
+        **offered_files(app.env),
+    }
+    for name, data in files.items():
         target = Path(app.outdir, name)
         draft = target.with_suffix(".part")
         draft.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
@@ -96,12 +100,17 @@ def _write(app: Sphinx, exception: Exception | None) -> None:
 
 
 def _sweep(app: Sphinx, exception: Exception | None) -> None:
-    """Take out of the site what Sphinx leaves there: pages that the book no longer has, templates of the theme."""
+    """Take out of the site what is no longer the book's: pages and their files, templates of the theme."""
     if exception is not None or app.builder.name != "html":
         return
     for path in Path(app.outdir).rglob("*.html"):
         name = path.relative_to(app.outdir).with_suffix("").as_posix()
         if name.startswith("_static/") or ("/" in name and name not in app.env.found_docs):
+            path.unlink()
+    files = offered_files(app.env)
+    for path in Path(app.outdir).rglob("*.json"):
+        name = path.relative_to(app.outdir).as_posix()
+        if "/" in name and not name.startswith("_") and name not in files:
             path.unlink()
 
 

@@ -1,4 +1,4 @@
-"""How the book's own nodes become HTML: seals, guards and ledger rows, folded cells."""
+"""How the book's own nodes become HTML: seals, guards, ledger rows and files to download, folded cells."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
-from bookkit.collect import index_page
+from bookkit.collect import file_name, index_page
 from bookkit.notebook import evidence_note
 from bookkit.pages import seal
 from onesentence.evidence.identity import IDENTITIES, Identity
@@ -80,6 +80,14 @@ def _visit_seal(translator: HTML5Translator, node: seal) -> None:
 
 def _visit_note(translator: HTML5Translator, node: evidence_note) -> None:
     record = node["record"]
+    if record["kind"] == "file":
+        name = file_name(translator.builder.current_docname, record["name"]).rpartition("/")[2]
+        translator.body.append(
+            f'<div class="evidence-note is-file"><span class="note-mark" aria-hidden="true">↓</span><span>'
+            f'<span class="note-kind">下载</span><a href="{name}" download>{escape(record["label"])}（JSON）</a>'
+            f"</span></div>\n"
+        )
+        raise nodes.SkipNode
     mark = '<span class="note-mark" aria-hidden="true">✓</span>' if record["ok"] is not False else "✗"
     if record["kind"] == "guard":
         body = f'<span class="note-kind">断言</span>{escape(record["claim"])}'

@@ -25,7 +25,7 @@ def become(request: dict[str, Any]) -> None:
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.chdir(request["folder"])
-    own = {os.path.dirname(os.path.abspath(__file__)), *os.environ["PYTHONPATH"].split(os.pathsep)}
+    own = {os.path.dirname(os.path.abspath(file)) for file in (__file__, live_build.__file__)}
     os.environ.clear()
     os.environ.update(request["environment"])
     given = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]

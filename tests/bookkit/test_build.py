@@ -47,6 +47,13 @@ def test_evidence_lists_every_output_once_with_its_identity(built) -> None:
     ]
 
 
+def test_file_that_a_page_offers_lies_beside_it_and_is_linked(built) -> None:
+    links = soup(built, "alpha").select("a[download]")
+    assert [(link["href"], link.get_text()) for link in links] == [("alpha-steps.json", "八步（JSON）")]
+    data = json.loads((built.html / "book" / "alpha-steps.json").read_text(encoding="utf-8"))
+    assert data == {"目标": ["I", "gave", "him", "a", "book", "yesterday", ".", "EOS"], "步数": 8}
+
+
 def test_evidence_source_names_the_cell_or_the_table(built) -> None:
     for item in load(built, "evidence")["items"]:
         path, line = item["source"].split(":")

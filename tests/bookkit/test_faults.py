@@ -69,6 +69,13 @@ FAULTS = (
         "forged-record", "alpha", CELL, FORGED, r"book/alpha\.md:\d+: .*1\.2-units: computed 8, expected 9"
     ),
     Fault(
+        "two-files",
+        "alpha",
+        CELL,
+        f'offer("steps", 1, label="又是八步")\n{CELL}',
+        r"book/alpha\.md:\d+: .*offer: the page has two files 'steps'",
+    ),
+    Fault(
         "raw-picture",
         "index",
         "再一行。",

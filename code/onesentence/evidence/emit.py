@@ -1,6 +1,6 @@
 """Put a record into the outputs of the running notebook cell.
 
-Records are JSON objects with a `kind` (`ledger` or `guard`). Where no notebook kernel runs (tests, scripts)
+Records are JSON objects with a `kind` (`ledger`, `guard` or `file`). Where no notebook kernel runs (tests, scripts)
 nothing is shown.
 """
 
