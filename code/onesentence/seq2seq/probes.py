@@ -1,0 +1,156 @@
+"""Run a reader's first wrong step again with one thing changed: what it may read, or the source.
+
+A reader reads rows of source states, so a step that may not read position j is the same step over the other rows, and
+a step that reads j alone is the step over that row; all steps before it, and so the decoder's state, stay as they were.
+Works on `reversal_teaching.TeachingReader`, on `planted.PlantedReader`, and on any reader of that shape.
+
+Sections 3.13 and 3.20 of the course.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from onesentence.checks import as_ids
+from onesentence.generate.hypotheses import Fate
+from onesentence.numerics import FloatArray, log_softmax
+from onesentence.seq2seq.evaluation import first_difference
+from onesentence.seq2seq.observed import Observations, StepSeen
+
+
+class Reader(Protocol):
+    """A model that reads rows of source states; its state is a dataclass with `states` (S, D) and `weights` (S,)."""
+
+    def start(self, source: Any) -> Any:
+        """Read ids (S,) and return the state before BOS."""
+        ...
+
+    def step(self, token: int, state: Any) -> tuple[FloatArray, Any]:
+        """Read the source, then one id; return logits (V,) and a state."""
+        ...
+
+
+def total_variation(log_p: FloatArray, log_q: FloatArray) -> float:
+    """Return half the sum of |p - q|, from 0 to 1.
+
+    Example:
+        >>> total_variation(np.log([0.5, 0.5]), np.log([0.25, 0.75]))
+        0.25
+    """
+    return float(np.abs(np.exp(log_p) - np.exp(log_q)).sum() / 2)
+
+
+def observe(
+    reader: Reader,
+    source: Sequence[int],
+    target: Sequence[int],
+    output: Sequence[int],
+    *,
+    bos: int,
+    wanted: Sequence[Sequence[int]],
+    twin: Sequence[int] | None = None,
+    beam: Sequence[Fate] = (),
+) -> Observations:
+    """Make every observation of a failure that a reader allows.
+
+    Args:
+        reader: the model.
+        source: ids, S of them, at least 2.
+        target: ids, EOS at the end.
+        output: ids, EOS at the end if it came.
+        bos: what the first step reads.
+        wanted: per token of the target the source positions that it depends on, none for a token like EOS.
+        twin: a source of the same length whose right token at the first error is another.
+        beam: fates of the target in the search that returned the output.
+
+    Raises:
+        TypeError: if ids are no integers.
+        ValueError: if `wanted` has not one entry per token of the target, the source is too short to hide a position
+            of, twin and source differ in length, or output is the target.
+    """
+    ids, right, wrote = (
+        as_ids(*pair).tolist() for pair in (("source", source), ("target", target), ("output", output))
+    )
+    if len(wanted) != len(right):
+        raise ValueError(f"wanted: expected {len(right)} entries, one per token of target, got {len(wanted)}")
+    if len(ids) < 2:
+        raise ValueError(f"source: expected at least 2 tokens, one to hide and one to read, got {len(ids)}")
+    if twin is not None and len(twin) != len(ids):
+        raise ValueError(f"twin: expected {len(ids)} tokens as in source, got {len(twin)}")
+    at = first_difference(wrote, right)
+    if at is None:
+        raise ValueError("output: it is the target, there is no failure to explain")
+    forced, free = followed(reader, ids, right, bos), followed(reader, ids, wrote, bos)
+    before, fed = _before(reader, ids, right[:at], bos)
+    usual, after = _log_p(reader, fed, before)
+    hidden = [
+        total_variation(
+            usual, _log_p(reader, fed, reading(before, [k for k in range(len(ids)) if k != j]))[0]
+        )
+        for j in range(len(ids))
+    ]
+    need = tuple(int(j) for j in wanted[at])
+    aimed = StepSeen.of(_log_p(reader, fed, reading(before, need))[0], right[at]) if need else None
+    gap = None if twin is None else float(np.abs(before.states - reader.start(np.array(twin)).states).max())
+    return Observations(
+        tuple(ids),
+        tuple(right),
+        tuple(wrote),
+        log_p=(_total(forced, right), _total(free, wrote)),
+        forced=tuple(StepSeen.of(row, y) for row, y in zip(forced, right, strict=True)),
+        free=tuple(StepSeen.of(row, _at(right, t)) for t, row in enumerate(free)),
+        beam=tuple(beam),
+        wanted=need,
+        weights=tuple(after.weights.tolist()),
+        hidden=tuple(min(1.0, x) for x in hidden),
+        aimed=aimed,
+        twin=gap,
+    )
+
+
+def followed(reader: Reader, source: Sequence[int], text: Sequence[int], bos: int) -> list[FloatArray]:
+    """Return log probabilities (V,) of each step behind a text's own history.
+
+    Args:
+        reader: the model.
+        source: ids.
+        text: ids; the last one is not read.
+        bos: what the first step reads.
+    """
+    state, rows = reader.start(np.array(source)), []
+    for token in (bos, *text[:-1]):
+        row, state = _log_p(reader, token, state)
+        rows.append(row)
+    return rows
+
+
+def reading(state: Any, positions: Sequence[int]) -> Any:
+    """Return a state whose next step can read only these positions of the source."""
+    rows = list(positions)
+    return replace(state, states=state.states[rows], weights=np.full(len(rows), 1 / len(rows)))
+
+
+def _before(reader: Reader, source: Sequence[int], history: Sequence[int], bos: int) -> tuple[Any, int]:
+    """Return the state before the step that comes after a history, and the token which that step reads."""
+    state = reader.start(np.array(source))
+    tokens = [bos, *history]
+    for token in tokens[:-1]:
+        _, state = reader.step(token, state)
+    return state, tokens[-1]
+
+
+def _log_p(reader: Reader, token: int, state: Any) -> tuple[FloatArray, Any]:
+    logits, after = reader.step(token, state)
+    return log_softmax(logits), after
+
+
+def _total(rows: list[FloatArray], text: Sequence[int]) -> float:
+    return float(sum(row[token] for row, token in zip(rows, text, strict=True)))
+
+
+def _at(target: Sequence[int], position: int) -> int | None:
+    return target[position] if position < len(target) else None
