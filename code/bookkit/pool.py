@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,10 +77,11 @@ def run_pages(
         progress: told what begins and ends.
     """
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        futures: set[Future[Run]] = set()
-        for docname, notebook in notebooks.items():
-            futures.add(pool.submit(_execute, docname, notebook, root, timeout, progress))
+        submitted: set[Future[Run]] = set()
         try:
+            for docname, notebook in notebooks.items():
+                submitted.add(pool.submit(_execute, docname, notebook, root, timeout, progress))
+            futures = set(submitted)
             while futures:
                 done, futures = wait(futures, timeout=1.0, return_when=FIRST_COMPLETED)
                 progress.show()
@@ -89,8 +90,12 @@ def run_pages(
         except BaseException:  # Ctrl-C: no further page, and those that run end with their kernels
             progress.stopped = True
             pool.shutdown(wait=False, cancel_futures=True)
-            for child in psutil.Process().children(recursive=True):
-                child.kill()
+            while True:  # a kernel may be starting right now: end kernels until no page runs
+                for child in psutil.Process().children(recursive=True):
+                    with suppress(psutil.NoSuchProcess):
+                        child.kill()
+                if not wait([f for f in submitted if not f.cancelled()], timeout=0.2).not_done:
+                    break
             raise
 
 

@@ -21,7 +21,7 @@ def test_run_keeps_curves_and_vectors_of_every_seed(tmp_path):
     assert record.seeds == (3, 1, 4)
     assert np.shape(record.metrics["losses"]) == (3, 6)
     assert np.shape(record.metrics["vectors"]) == (3, 74, 2)
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len(list(tmp_path.glob("*.json"))) == 1
     again = run(GloveNeighboursConfig(**SMALL))
     assert (again.metrics, again.seconds) == (record.metrics, record.seconds)  # kept, not trained again
 
