@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -280,7 +281,12 @@ def test_interrupted_build_stops_at_once_with_its_kernels(coded) -> None:
     try:
         coded.edit("alpha", 'print("八步")', "import time\n\ntime.sleep(100)\nprint(1)")
         process = subprocess.Popen(
-            **coded.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+            **coded.command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            # a shell that runs the tests in the background has Ctrl-C ignored, and so would the build
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
         kernels: list[psutil.Process] = []
         until = time.monotonic() + 60
