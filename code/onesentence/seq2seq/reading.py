@@ -7,8 +7,8 @@
     p(y_i | y_<i, x) = softmax(W_y tanh(W_c [s_i; c_i]) + b_y)
 
 The decoder has read y_{i-1} before it asks: s_i is the query of the step that predicts y_i, and what was read goes to
-the output and not into the next state. That is Luong, Pham and Manning 2015 (arXiv:1508.04025), section 3.1, equations
-5 to 8, without their input feeding; a whole teacher-forced target is then one call of the recurrent layer. Bahdanau,
+the output and not into the next state. That is Luong, Pham and Manning 2015 (arXiv:1508.04025), section 3, equations
+5 to 7, without their input feeding; a whole teacher-forced target is then one call of the recurrent layer. Bahdanau,
 Cho and Bengio 2014 (arXiv:1409.0473), section 3.1, read with s_{i-1} before y_{i-1} is read and feed c_i into f.
 
 Symbols: `B` batch, `S` source, `T` target length, `H` width of decoder states, `E` of source states (H, or 2H where the
