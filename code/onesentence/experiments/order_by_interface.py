@@ -26,7 +26,7 @@ from onesentence.evidence.records import Record, memoised, versions_of
 from onesentence.experiments import seeds
 from onesentence.numerics import FloatArray
 from onesentence.seq2seq.batches import Batch, batch_of
-from onesentence.seq2seq.evaluation import Translator, labels_of, translate
+from onesentence.seq2seq.evaluation import Generative, labels_of, translate
 from onesentence.seq2seq.fixed_summary import FixedSummary, FixedSummaryConfig
 from onesentence.seq2seq.reading import Reading, ReadingConfig
 from onesentence.seq2seq.source_order import reversed_source
@@ -250,7 +250,7 @@ def run(config: OrderByInterface) -> Record:
     )
 
 
-def _right(model: Translator, test: Batch, eos: int) -> FloatArray:
+def _right(model: Generative, test: Batch, eos: int) -> FloatArray:
     """Return 1 where greedy generation has the label at its position, (N, T)."""
     limit = test.labels.shape[1]
     written = translate(model, test, eos=eos, limit=limit)

@@ -20,8 +20,8 @@ from onesentence.numerics import FloatArray
 from onesentence.seq2seq.batches import Batch
 
 
-class Translator(Protocol):
-    """A model that generates."""
+class Generative(Protocol):
+    """A model that generates, such as a `translator.Translator`."""
 
     def start(self, source: Ids, mask: NDArray[np.bool_]) -> Any:
         """Read sources (B, S) and return a state."""
@@ -32,7 +32,7 @@ class Translator(Protocol):
         ...
 
 
-def translate(model: Translator, data: Batch, *, eos: int, limit: int) -> tuple[Generated, ...]:
+def translate(model: Generative, data: Batch, *, eos: int, limit: int) -> tuple[Generated, ...]:
     """Generate greedily from the sources of a batch; its labels are not looked at.
 
     Args:
