@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onesentence.checks import as_ids, checked_integer, checked_sizes
+from onesentence.checks import as_ids, checked_choice, checked_integer, checked_sizes
 
 
 @pytest.mark.parametrize("value", [3, np.int32(3), np.uint8(3)])
@@ -99,3 +99,9 @@ def test_as_ids_converts_nothing_silently(given, error, message, size):
 def test_checks_refuse(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_checked_choice_refuses_what_there_is_not():
+    checked_choice("cell", "gru", ("rnn", "gru"))
+    with pytest.raises(ValueError, match="cell: expected one of rnn, gru, got 'lstm'"):
+        checked_choice("cell", "lstm", ("rnn", "gru"))

@@ -18,7 +18,8 @@ LEVELS = [
     {"checks", "activations"},
     {"text", "attention", "recurrent", "statespace"},
     {"embed", "generate", "pretrain", "kernels", "cache"},
-    {"seq2seq", "transformer"},
+    {"seq2seq"},
+    {"transformer"},
     {"vision"},
     {"experiments"},
 ]

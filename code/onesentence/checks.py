@@ -1,10 +1,11 @@
-"""What functions refuse before they start: sizes and ids that are no integers or out of range, what is no generator.
+"""What functions refuse before they start: sizes, ids and names that are out of range, what is no generator.
 
 `numerics.as_floats` and `numerics.as_mask` do the same for real numbers and masks. NumPy only.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -35,6 +36,26 @@ def checked_integer(name: str, value: int, least: int) -> int:
     if value < least:
         raise ValueError(f"{name} must be at least {least}, got {value}")
     return int(value)
+
+
+def checked_choice(name: str, value: str, known: Sequence[str]) -> None:
+    """Refuse a name that is not among those there are.
+
+    Args:
+        name: what the error message calls it.
+        value: what was asked for.
+        known: what there is.
+
+    Raises:
+        ValueError: if it is none of them.
+
+    Example:
+        >>> checked_choice("cell", "mlp", ("rnn", "gru"))
+        Traceback (most recent call last):
+        ValueError: cell: expected one of rnn, gru, got 'mlp'
+    """
+    if value not in known:
+        raise ValueError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
 
 
 def checked_sizes(rng: np.random.Generator, **sizes: int) -> None:
