@@ -44,7 +44,11 @@ def test_train_one_uses_its_seed_and_the_training_part_in_its_order(
     test, total = data.test[order], 0.0
     for n in range(8):
         row = test.rows([n])
-        log_p = mine(*map(torch.from_numpy, (row.source, row.source_mask, row.inputs)))[0].detach().log_softmax(-1)
+        log_p = (
+            mine(*map(torch.from_numpy, (row.source, row.source_mask, row.inputs)))[0]
+            .detach()
+            .log_softmax(-1)
+        )
         total -= sum(float(log_p[i, y]) for i, y in enumerate(row.labels[0]))
     assert found["nll"] == pytest.approx(total / (8 * 6), abs=1e-5)
 

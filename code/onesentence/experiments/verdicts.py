@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from onesentence.checks import checked_integer
 from onesentence.evidence.records import Record, memoised, versions_of
 from onesentence.experiments import paths, reversal
 from onesentence.experiments.path_beams import search
@@ -44,8 +45,7 @@ class Verdicts:
     width: int = 4
 
     def __post_init__(self) -> None:
-        if self.width < 1:
-            raise ValueError(f"width must be at least 1, got {self.width}")
+        checked_integer("width", self.width, 1)
 
 
 def wanted(size: int) -> list[tuple[int, ...]]:
