@@ -172,7 +172,7 @@ class General:
     def multiplications(self, T: int, S: int) -> int:
         """Return one projection per query and Dk per score."""
         (T, S), (Dq, Dk) = _counts(T, S), self.W.shape
-        return T * Dq * Dk + T * S * Dk
+        return int(T * Dq * Dk + T * S * Dk)
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +235,7 @@ class Additive:
     def multiplications(self, T: int, S: int) -> int:
         """Return both projections once, and A per score; the T * S * A tanh come on top."""
         (T, S), A, Dq, Dk = _counts(T, S), *self.W.shape, self.U.shape[1]
-        return T * A * Dq + S * A * Dk + T * S * A
+        return int(T * A * Dq + S * A * Dk + T * S * A)
 
     def _hidden(self, q: FloatArray, k: FloatArray) -> FloatArray:
         return np.tanh((q @ self.W.T)[..., :, None, :] + (k @ self.U.T)[..., None, :, :] + self.b)
