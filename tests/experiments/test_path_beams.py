@@ -35,6 +35,11 @@ def test_beams_of_say_at_which_place_the_target_stands() -> None:
     found = search(READER, SOURCE, width=30, limit=2)
     ended = [at for at, text in enumerate(found.texts) if text.ended]
     assert len(ended) > 1
+    (beam,) = beams_of(READER, SOURCE, np.array([2]), widths=[30], limit=2)
+    assert any(text["ended"] for text in beam["rounds"][0])
+    assert [len(row) for row in beam["rounds"]] == [
+        sum(c.fate != "pruned" for c in row) for row in found.rounds
+    ]
     for place in ended:
         target = np.array(found.texts[place].ids)
         (beam,) = beams_of(READER, SOURCE, target, widths=[30], limit=2)

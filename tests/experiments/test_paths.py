@@ -66,6 +66,8 @@ def test_run_takes_the_numbers_of_its_own_seed_and_reader() -> None:
         "sequences": 30,
     }
     assert found["checkpoint"] == lab["dynamic_checkpoint"][1]
+    wrote, right = ([*found[name], None, None] for name in ("greedy", "target"))
+    assert found["first_error"] == next(n for n in range(1, 8) if wrote[n - 1] != right[n - 1])
 
 
 def test_preferences_are_counted_per_seed_over_its_own_failures() -> None:

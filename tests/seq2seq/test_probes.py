@@ -52,6 +52,7 @@ def test_observe_hidden_and_aimed_by_hand() -> None:
     alone, _ = SHIFTED.step(SHIFTED.bos, reading(SHIFTED.start(SOURCE), [0, 1, 3]))
     assert found.hidden[2] == pytest.approx(total_variation(log_softmax(usual), log_softmax(alone)))
     assert np.argmax(found.hidden) == 2  # it reads one place too early, and nothing else
+    assert np.argmax(found.weights) == 2  # of the wrong step itself; before it they are even
     assert found.aimed.likeliest == TARGET[0]
     assert found.twin == 1.0
 
