@@ -43,6 +43,7 @@ def test_offer_keeps_plain_data(emitted) -> None:
         ("x", {"y": -np.inf}, "数", ValueError, "data: expected finite numbers"),
         ("x", object(), "数", TypeError, "value: a object cannot be kept"),
         ("x", "书" * files.LARGEST, "数", ValueError, "data: expected at most 1000000 bytes"),
+        ("x", "书" * (files.LARGEST // 2), "数", ValueError, "of JSON, got 1500002"),  # bytes, not characters
     ],
 )
 def test_offer_refuses(emitted, name, data, label, error, message) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from onesentence.embed.optim import Adam
 from onesentence.experiments import linear_scorer
 from onesentence.experiments.linear_scorer import SCORERS, Retrieval, Retriever, one, scorer_of, stories
 from onesentence.numerics import numerical_gradient, token_losses
@@ -72,6 +73,53 @@ def test_run_records_every_seed_and_scorer() -> None:
     assert np.shape(record.metrics["weights"]) == (2, 4, 3, 3)
     np.testing.assert_allclose(np.sum(record.metrics["weights"], axis=-1), 1)
     assert linear_scorer.run(SMALL).metrics == record.metrics
+
+
+@pytest.mark.parametrize("name", ["linear", "general"])
+def test_one_counts_questions_of_stories_that_are_not_those_of_training(name: str) -> None:
+    model = linear_scorer.train(SMALL, name, 1)
+    keys, items = stories(SMALL, 10, np.random.default_rng([1, 2]))
+    right, losses, placed, moved = [], [], [], []
+    for row, there in zip(keys, items, strict=True):
+        weights = []
+        for place, question in enumerate(row):
+            alpha, _, logits = (
+                x[0, 0] for x in model.forward(np.array([[question]]), row[None], there[None])
+            )
+            right.append(int(logits.argmax()) == there[place])
+            losses.append(np.log(np.exp(logits).sum()) - logits[there[place]])
+            placed.append(alpha[place])
+            weights.append(alpha)
+        moved.append((np.max(weights, axis=0) - np.min(weights, axis=0)).max())
+    found = one(SMALL, (name, 1))
+    for metric, value in (("right", np.mean(right)), ("loss", np.mean(losses)), ("placed", np.mean(placed))):
+        assert found[metric] == pytest.approx(value), metric
+    assert found["moved"] == pytest.approx(max(moved), abs=1e-12)
+
+
+def test_train_draws_parameters_and_stories_with_its_seed() -> None:
+    model, rng = (
+        Retriever.initial(SMALL, "general", np.random.default_rng([1, 1])),
+        np.random.default_rng([1, 0]),
+    )
+    adam = Adam(rate=SMALL.rate)
+    for _ in range(SMALL.updates):
+        keys, items = stories(SMALL, 4, rng)
+        place = rng.integers(3, size=4)
+        asked, answer = (
+            np.array([[row[at]] for row, at in zip(x, place, strict=True)]) for x in (keys, items)
+        )
+        adam.step(model.parameters(), model.gradients(asked, keys, items, answer)[1])
+    for name, array in linear_scorer.train(SMALL, "general", 1).parameters().items():
+        np.testing.assert_array_equal(array, model.parameters()[name])
+
+
+def test_run_puts_every_result_under_its_seed_and_scorer() -> None:
+    record = linear_scorer.run(SMALL)
+    for s, seed in enumerate(SMALL.seeds):
+        for n, name in enumerate(SMALL.scorers):
+            found = one(SMALL, (name, seed))
+            assert {metric: record.metrics[metric][s][n] for metric in found} == found
 
 
 @pytest.mark.parametrize(

@@ -42,3 +42,37 @@ def test_agreement_of_a_batch_by_hand():
     hit, mass = agreement(alpha, links)
     assert hit.tolist() == [True, False]
     np.testing.assert_allclose(mass, [0.9, 0.2])
+
+
+def test_agreement_and_disagreements_on_the_thresholds():
+    weights, added = np.array([[0.5, 0.1, 0.4]]), np.array([[0.1, 1.0, 0.0]])
+    assert disagreements(weights, added) == (
+        [],
+        [],
+    )  # an added loss of 0.1 is not small, a weight of 0.1 neither
+    assert disagreements(np.array([[0.5, 0.09, 0.41]]), np.array([[0.09, 1.0, 0.0]])) == ([(0, 0)], [(0, 1)])
+
+
+@pytest.mark.parametrize(
+    ("weights", "gold", "error", "message"),
+    [
+        (np.full((1, 2), np.nan), np.ones((1, 2), bool), ValueError, "weights must be finite"),
+        (np.ones((1, 2)), np.ones((1, 2), int), TypeError, "gold must be boolean"),
+        (np.ones((1, 2), bool), np.ones((1, 2), bool), TypeError, "weights must hold real numbers"),
+        (
+            np.ones(2),
+            np.ones(2, bool),
+            ValueError,
+            r"weights must have shape \(T, S\) with S >= 1, got \(2,\)",
+        ),
+        (np.ones((1, 0)), np.ones((1, 0), bool), ValueError, "weights must have shape"),
+    ],
+)
+def test_agreement_refuses_what_is_no_table(weights, gold, error, message):
+    with pytest.raises(error, match=message):
+        agreement(weights, gold)
+
+
+def test_disagreements_refuses_nan():
+    with pytest.raises(ValueError, match="added must be finite"):
+        disagreements(np.ones((1, 2)), np.full((1, 2), np.nan))

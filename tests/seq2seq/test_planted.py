@@ -35,12 +35,30 @@ def test_planted_reader_reading_fault_reads_one_place_early(source: list[int]) -
     assert PlantedReader("reading").write(source) == (*early, 4)
 
 
+@given(letters, st.floats(2, 50))
+def test_planted_reader_without_a_fault_writes_backwards_however_blunt(
+    source: list[int], sharp: float
+) -> None:
+    assert PlantedReader(sharp=sharp).write(source) == (*reversed(source), 4)
+
+
+def test_planted_reader_outweighs_seven_places_with_one_letter() -> None:
+    assert PlantedReader(sharp=2).write([0, *[1] * 7]) == (*[1] * 7, 0, 4)
+
+
+def test_planted_reader_refuses_letters_that_are_no_number() -> None:
+    with pytest.raises(TypeError, match=r"letters must be an integer, got 4\.5"):
+        PlantedReader(letters=4.5)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("given_", "message"),
     [
         (("luck",), "fault: expected none"),
         (("none", 2), "letters must be at least 3"),
-        (("none", 4, 0.5), "sharp"),
+        (("none", 4, 1.5), "sharp must be finite and at least 2, got 1.5"),
+        (("none", 4, float("inf")), "sharp must be finite and at least 2, got inf"),
+        (("none", 4, float("nan")), "sharp must be finite and at least 2, got nan"),
     ],
 )
 def test_planted_reader_refuses(given_: tuple[Any, ...], message: str) -> None:

@@ -76,3 +76,17 @@ def test_links_refuses():
     with pytest.raises(ValueError, match="alignment: expected positions from 0 up, got -1"):
         links([(-1, 0)])
     np.testing.assert_array_equal(links([(3, 1), (0, 1)]), [[1, 2], [4, 2]])
+
+
+@pytest.mark.parametrize(
+    ("alignment", "error", "message"),
+    [
+        ([(0.5, 1.5)], TypeError, "alignment must hold integers"),
+        ([(True, False)], TypeError, "alignment must hold integers"),
+        ([(1, 2, 3)], ValueError, r"alignment: expected pairs of positions, got shape \(1, 3\)"),
+        ([(0, 1), (1,)], ValueError, "alignment must be a regular array"),
+    ],
+)
+def test_links_refuses_what_is_no_pair_of_positions(alignment, error, message):
+    with pytest.raises(error, match=message):
+        links(alignment)

@@ -41,3 +41,17 @@ def test_clause_pairs_refuses():
         clause_pairs(0, np.random.default_rng(0))
     with pytest.raises(ValueError, match="clauses must be at least 1, got 0"):
         clause_pairs(1, np.random.default_rng(0), clauses=0)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((1.5, np.random.default_rng(0)), "count must be an integer, got 1.5"),
+        ((True, np.random.default_rng(0)), "count must be an integer, got True"),
+        ((1, None), "rng must be a numpy Generator, got NoneType"),
+        ((1, np.random.RandomState(0)), "rng must be a numpy Generator, got RandomState"),
+    ],
+)
+def test_clause_pairs_refuses_what_is_no_number_or_generator(given, message):
+    with pytest.raises(TypeError, match=message):
+        clause_pairs(*given)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -78,3 +80,23 @@ def test_data_refuses(change, message):
     with pytest.raises(ValueError, match=message):
         ReversalData(**change)
     assert "repeats" in ReversalData.__dataclass_fields__
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"train": 1.5}, "train must be an integer, got 1.5"),
+        ({"train": True}, "train must be an integer, got True"),
+        ({"longest": 7.0}, "longest must be an integer, got 7.0"),
+        ({"seed": "a"}, "seed must be an integer, got 'a'"),
+        ({"repeats": "no"}, "repeats must be True or False, got 'no'"),
+    ],
+)
+def test_data_refuses_what_is_no_number(change, message):
+    with pytest.raises(TypeError, match=message):
+        ReversalData(**change)
+
+
+def test_digest_is_the_sha256_of_the_parts_as_lines():
+    corpus = ReversalCorpus((("a", "b"), ("c",)), (("d",),), (("e",), ("f", "a")))
+    assert corpus.digest == hashlib.sha256(b"ab\nc\n\nd\n\ne\nfa").hexdigest()

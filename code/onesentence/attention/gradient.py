@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onesentence.attention.inputs import finite, sum_to
+from onesentence.attention.inputs import finite, in_range, sum_to
 from onesentence.attention.read import read
 from onesentence.attention.scorers import Dot
 from onesentence.numerics import FloatArray, as_floats
@@ -58,7 +58,7 @@ def weighted_sum_gradients(weights: ArrayLike, v: ArrayLike, g: ArrayLike) -> tu
 
     Raises:
         TypeError: if an argument does not hold real numbers.
-        ValueError: if a shape does not fit or a number is not finite.
+        ValueError: if a shape does not fit, a number is not finite or a gradient too large to be.
 
     Example:
         >>> de, dv = weighted_sum_gradients([[0.5, 0.5]], [[2.0], [0.0]], [[1.0]])
@@ -68,8 +68,10 @@ def weighted_sum_gradients(weights: ArrayLike, v: ArrayLike, g: ArrayLike) -> tu
     alpha, v, g = (finite(name, x) for name, x in (("weights", weights), ("v", v), ("g", g)))
     _check_shapes(alpha, v, g)
     c = alpha @ v
-    advantage = g @ v.mT - (g * c).sum(axis=-1, keepdims=True)  # g_i . (v_j - c_i)
-    return sum_to(alpha * advantage, alpha.shape), sum_to(alpha.mT @ g, v.shape)
+    with np.errstate(over="ignore", invalid="ignore"):  # reported below, by name
+        advantage = g @ v.mT - (g * c).sum(axis=-1, keepdims=True)  # g_i . (v_j - c_i)
+        de, dv = sum_to(alpha * advantage, alpha.shape), sum_to(alpha.mT @ g, v.shape)
+    return in_range("the gradient of the scores", de), in_range("the gradient of v", dv)
 
 
 def read_gradients(

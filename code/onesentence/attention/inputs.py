@@ -5,6 +5,9 @@ Symbols: `T` queries of width `Dq`, `S` keys of width `Dk`; `...` are leading ax
 
 from __future__ import annotations
 
+from math import isfinite
+from numbers import Real
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -18,11 +21,16 @@ def sum_to(gradient: FloatArray, shape: tuple[int, ...]) -> FloatArray:
         gradient: of the array as broadcast.
         shape: of the array itself.
 
+    Raises:
+        ValueError: if an array of `shape` does not broadcast to the gradient's.
+
     Example:
         >>> sum_to(np.ones((2, 3)), (3,)).tolist(), sum_to(np.ones((2, 3)), (2, 1)).tolist()
         ([2.0, 2.0, 2.0], [[3.0], [3.0]])
     """
     extra = gradient.ndim - len(shape)
+    if extra < 0 or any(m not in (1, n) for n, m in zip(gradient.shape[extra:], shape, strict=True)):
+        raise ValueError(f"shape must broadcast to the gradient's, {gradient.shape}, got {shape}")
     summed = gradient.sum(axis=tuple(range(extra)))
     stretched = tuple(
         i for i, (n, m) in enumerate(zip(summed.shape, shape, strict=True)) if m == 1 and n != 1
@@ -41,6 +49,41 @@ def finite(name: str, value: ArrayLike) -> FloatArray:
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite, got NaN or infinity in shape {array.shape}")
     return array
+
+
+def in_range(made: str, array: FloatArray) -> FloatArray:
+    """Return what was computed from finite numbers, if it is finite too.
+
+    Args:
+        made: what error messages call it.
+        array: the result.
+
+    Raises:
+        ValueError: if a number is not finite.
+    """
+    if not np.isfinite(array).all():
+        raise ValueError(f"{made} leaves the range of {array.dtype}; what it is made of must be smaller")
+    return array
+
+
+def checked_scale(scale: float | None, head_size: int) -> float:
+    """Return the factor of a dot product; None means 1/sqrt(head_size).
+
+    Raises:
+        TypeError: if it is no number.
+        ValueError: if it is not finite.
+    """
+    if scale is None:
+        return float(1 / np.sqrt(head_size))
+    if isinstance(scale, bool) or not isinstance(scale, Real):
+        raise TypeError(f"scale must be a number or None, got {scale!r}")
+    try:
+        factor = float(scale)
+    except OverflowError:
+        raise ValueError("scale must be finite, got an integer beyond the range of floats") from None
+    if not isfinite(factor):
+        raise ValueError(f"scale must be finite, got {scale}")
+    return factor
 
 
 def checked_weights(name: str, value: ArrayLike, ndim: int) -> FloatArray:

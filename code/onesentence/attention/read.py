@@ -18,13 +18,12 @@ excluded before the softmax; a query that may read nothing gets zero weights and
 """
 
 from dataclasses import dataclass
-from math import isfinite
-from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from onesentence.numerics import FloatArray, as_floats, as_mask, softmax
+from onesentence.attention.inputs import checked_scale, finite
+from onesentence.numerics import FloatArray, as_mask, softmax
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no single truth value, so reads are compared by identity
@@ -64,7 +63,7 @@ def dot_scores(q: ArrayLike, k: ArrayLike, *, scale: float | None = 1.0) -> Floa
         [[1.0, 0.0]]
     """
     q, k = _checked_query_and_keys(q, k)
-    factor = _checked_scale(scale, head_size=q.shape[-1])
+    factor = checked_scale(scale, head_size=q.shape[-1])
     with np.errstate(over="ignore", invalid="ignore"):  # reported below, with the names of the arguments
         scores = factor * (np.matvec(k, q) if q.ndim == 1 else q @ k.mT)
     if not np.isfinite(scores).all():
@@ -136,7 +135,7 @@ def output_distribution(context: ArrayLike, g: ArrayLike) -> tuple[FloatArray, F
         >>> probabilities.round(6).tolist()
         [0.468311, 0.468311, 0.063379]
     """
-    context, g = _finite("context", context), _finite("g", g)
+    context, g = finite("context", context), finite("g", g)
     if context.ndim == 0:
         raise ValueError("context must have shape (..., Dv), got ()")
     if g.ndim != 2 or g.shape[0] != context.shape[-1] or g.shape[1] == 0:
@@ -149,15 +148,8 @@ def output_distribution(context: ArrayLike, g: ArrayLike) -> tuple[FloatArray, F
     return logits, softmax(logits, axis=-1)
 
 
-def _finite(name: str, value: ArrayLike) -> FloatArray:
-    array = as_floats(name, value)
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, got NaN or infinity in shape {array.shape}")
-    return array
-
-
 def _checked_query_and_keys(q: ArrayLike, k: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    q, k = _finite("q", q), _finite("k", k)
+    q, k = finite("q", q), finite("k", k)
     if q.ndim == 0 or q.shape[-1] == 0:
         raise ValueError(f"q must have shape (..., T, D) or (D,) with D >= 1, got {q.shape}")
     if k.ndim < 2 or k.shape[-1] != q.shape[-1]:
@@ -168,7 +160,7 @@ def _checked_query_and_keys(q: ArrayLike, k: ArrayLike) -> tuple[FloatArray, Flo
 
 def _checked_inputs(q: ArrayLike, k: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
     q, k = _checked_query_and_keys(q, k)
-    v = _finite("v", v)
+    v = finite("v", v)
     if v.ndim < 2 or v.shape[-2] != k.shape[-2]:
         raise ValueError(
             f"v must have shape (..., {k.shape[-2]}, Dv) for k of shape {k.shape}, got {v.shape}"
@@ -187,13 +179,3 @@ def _check_leading_axes(arrays: dict[str, FloatArray]) -> None:
 
 def _checked_mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.bool_] | None:
     return None if mask is None else as_mask("mask", mask, shape)
-
-
-def _checked_scale(scale: float | None, head_size: int) -> float:
-    if scale is None:
-        return float(1 / np.sqrt(head_size))
-    if isinstance(scale, bool) or not isinstance(scale, Real):
-        raise TypeError(f"scale must be a number or None, got {scale!r}")
-    if not isfinite(scale):
-        raise ValueError(f"scale must be finite, got {scale}")
-    return float(scale)

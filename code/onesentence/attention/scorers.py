@@ -25,9 +25,19 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onesentence.attention.inputs import checked_pair, checked_upstream, checked_weights, sum_to
+from onesentence.attention.inputs import (
+    checked_pair,
+    checked_scale,
+    checked_upstream,
+    checked_weights,
+    in_range,
+    sum_to,
+)
 from onesentence.attention.read import dot_scores
+from onesentence.checks import checked_integer
 from onesentence.numerics import FloatArray
+
+_QUIET = np.errstate(over="ignore", invalid="ignore")  # what overflows is refused by name
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +48,18 @@ class ScorerGradients:
         parameters: dL/dtheta by the names of `parameters()`.
         q: dL/dq, shaped like the queries.
         k: dL/dk, shaped like the keys.
+
+    Raises:
+        ValueError: if a number is not finite, which is what overflow leaves.
     """
 
     parameters: dict[str, FloatArray]
     q: FloatArray
     k: FloatArray
+
+    def __post_init__(self) -> None:
+        for name, gradient in {**self.parameters, "q": self.q, "k": self.k}.items():
+            in_range(f"the gradient of {name}", gradient)
 
 
 class Scorer(Protocol):
@@ -86,12 +103,8 @@ class Dot:
     scale: float | None = 1.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.width, bool) or not isinstance(self.width, (int, np.integer)):
-            raise TypeError(f"width must be an integer, got {self.width!r}")
-        if self.width < 1:
-            raise ValueError(f"width must be at least 1, got {self.width}")
-        nothing = np.zeros((1, self.width))
-        dot_scores(nothing, nothing, scale=self.scale)  # refuses what is no scale
+        object.__setattr__(self, "width", checked_integer("width", self.width, 1))
+        checked_scale(self.scale, self.width)
 
     def parameters(self) -> dict[str, FloatArray]:
         """Return nothing: there are none."""
@@ -101,14 +114,16 @@ class Dot:
         """Return scale * q_i . k_j."""
         return dot_scores(*checked_pair(q, k, self.width, self.width), scale=self.scale)
 
+    @_QUIET
     def backward(self, q: ArrayLike, k: ArrayLike, de: ArrayLike) -> ScorerGradients:
         """Return dL/dq_i = scale * sum_j de_ij k_j and dL/dk_j = scale * sum_i de_ij q_i."""
         q, k = checked_pair(q, k, self.width, self.width)
-        de = checked_upstream(de, q, k) * (1 / np.sqrt(self.width) if self.scale is None else self.scale)
+        de = checked_upstream(de, q, k) * checked_scale(self.scale, self.width)
         return ScorerGradients({}, sum_to(de @ k, q.shape), sum_to(de.mT @ q, k.shape))
 
     def multiplications(self, T: int, S: int) -> int:
         """Return D per score."""
+        T, S = _counts(T, S)
         return T * S * self.width
 
 
@@ -137,11 +152,13 @@ class General:
         """Return W."""
         return {"W": self.W}
 
+    @_QUIET
     def scores(self, q: ArrayLike, k: ArrayLike) -> FloatArray:
         """Return q_i^T W k_j."""
         q, k = checked_pair(q, k, *self.W.shape)
-        return (q @ self.W) @ k.mT
+        return in_range("q W k", (q @ self.W) @ k.mT)
 
+    @_QUIET
     def backward(self, q: ArrayLike, k: ArrayLike, de: ArrayLike) -> ScorerGradients:
         """Return the gradients; that of W is the sum of de_ij q_i k_j^T."""
         q, k = checked_pair(q, k, *self.W.shape)
@@ -154,7 +171,7 @@ class General:
 
     def multiplications(self, T: int, S: int) -> int:
         """Return one projection per query and Dk per score."""
-        Dq, Dk = self.W.shape
+        (T, S), (Dq, Dk) = _counts(T, S), self.W.shape
         return int(T * Dq * Dk + T * S * Dk)
 
 
@@ -193,10 +210,13 @@ class Additive:
         """Return W, U, b and v."""
         return {"W": self.W, "U": self.U, "b": self.b, "v": self.v}
 
+    @_QUIET
     def scores(self, q: ArrayLike, k: ArrayLike) -> FloatArray:
         """Return v . tanh(W q_i + U k_j + b)."""
-        return self._hidden(*checked_pair(q, k, self.W.shape[1], self.U.shape[1])) @ self.v
+        hidden = self._hidden(*checked_pair(q, k, self.W.shape[1], self.U.shape[1]))
+        return in_range("v . tanh(W q + U k + b)", hidden @ self.v)
 
+    @_QUIET
     def backward(self, q: ArrayLike, k: ArrayLike, de: ArrayLike) -> ScorerGradients:
         """Return the gradients; with a = W q_i + U k_j + b, dL/da = de_ij v * (1 - tanh(a)^2)."""
         q, k = checked_pair(q, k, self.W.shape[1], self.U.shape[1])
@@ -214,7 +234,7 @@ class Additive:
 
     def multiplications(self, T: int, S: int) -> int:
         """Return both projections once, and A per score; the T * S * A tanh come on top."""
-        A, Dq, Dk = *self.W.shape, self.U.shape[1]
+        (T, S), A, Dq, Dk = _counts(T, S), *self.W.shape, self.U.shape[1]
         return int(T * A * Dq + S * A * Dk + T * S * A)
 
     def _hidden(self, q: FloatArray, k: FloatArray) -> FloatArray:
@@ -251,11 +271,14 @@ class Linear:
         """Return w_q, w_k and b."""
         return {"w_q": self.w_q, "w_k": self.w_k, "b": self.b}
 
+    @_QUIET
     def scores(self, q: ArrayLike, k: ArrayLike) -> FloatArray:
         """Return w_q . q_i + w_k . k_j + b."""
         q, k = checked_pair(q, k, len(self.w_q), len(self.w_k))
-        return (q @ self.w_q)[..., :, None] + (k @ self.w_k)[..., None, :] + self.b
+        e = (q @ self.w_q)[..., :, None] + (k @ self.w_k)[..., None, :] + self.b
+        return in_range("w_q . q + w_k . k + b", e)
 
+    @_QUIET
     def backward(self, q: ArrayLike, k: ArrayLike, de: ArrayLike) -> ScorerGradients:
         """Return the gradients; those of w_q, b and q use only the sum over j of de_ij, which a softmax makes 0."""
         q, k = checked_pair(q, k, len(self.w_q), len(self.w_k))
@@ -270,4 +293,9 @@ class Linear:
 
     def multiplications(self, T: int, S: int) -> int:
         """Return one product of vectors per query and per key, none per score."""
+        T, S = _counts(T, S)
         return T * len(self.w_q) + S * len(self.w_k)
+
+
+def _counts(T: int, S: int) -> tuple[int, int]:
+    return checked_integer("T", T, 0), checked_integer("S", S, 0)

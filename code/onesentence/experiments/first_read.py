@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from onesentence.evidence.records import Record, memoised, versions_of
 from onesentence.experiments import reversal
@@ -39,6 +39,11 @@ class FirstRead:
     def __post_init__(self) -> None:
         if not self.firsts or not self.seeds:
             raise ValueError(f"firsts and seeds must not be empty, got {self.firsts} and {self.seeds}")
+        others = tuple(first for first in get_args(First) if first != "zero")
+        if len(set(self.firsts) & set(others)) != len(self.firsts):
+            raise ValueError(f"firsts: expected different ones of {', '.join(others)}, got {self.firsts}")
+        if len(set(self.seeds)) != len(self.seeds):
+            raise ValueError(f"seeds must differ, got {self.seeds}")
         if not set(self.seeds) <= set(self.lab.seeds):
             raise ValueError(f"seeds must be among those of the lab, {self.lab.seeds}, got {self.seeds}")
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onesentence.checks import as_ids, checked_integer
 from onesentence.evidence.records import Record, memoised, versions_of
 from onesentence.experiments import reversal
 from onesentence.experiments.path_beams import beams_of
@@ -50,6 +51,10 @@ class Diagnosis:
     def __post_init__(self) -> None:
         if self.seed not in self.lab.seeds:
             raise ValueError(f"seed must be one of the lab's, {self.lab.seeds}, got {self.seed}")
+        if not self.widths or len(set(self.widths)) != len(self.widths):
+            raise ValueError(f"widths: expected different ones, at least one, got {self.widths}")
+        for width in self.widths:
+            checked_integer("widths", width, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +130,13 @@ def sequence_log_p(reader: TeachingReader, source: Ids, written: Ids) -> float:
         reader: the model.
         source: ids, (S,).
         written: ids without BOS, (T,), with EOS if it is complete.
+
+    Raises:
+        TypeError: if they are no integers.
+        ValueError: if there is none, or one lies outside the vocabulary.
     """
+    if not as_ids("written", written, len(VOCABULARY)).size:
+        raise ValueError("written: expected at least one token, got none")
     steps = reader.follow(source, [VOCABULARY.id(BOS), *written[:-1]])
     return float(sum(step.log_p[token] for step, token in zip(steps, written, strict=True)))
 

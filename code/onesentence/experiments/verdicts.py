@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from onesentence.checks import checked_integer
 from onesentence.evidence.records import Record, memoised, versions_of
 from onesentence.experiments import paths, reversal
 from onesentence.experiments.path_beams import search
@@ -44,29 +45,47 @@ class Verdicts:
     width: int = 4
 
     def __post_init__(self) -> None:
-        if self.width < 1:
-            raise ValueError(f"width must be at least 1, got {self.width}")
+        checked_integer("width", self.width, 1)
 
 
 def wanted(size: int) -> list[tuple[int, ...]]:
     """Return the source positions that each token of a reversed sequence depends on; EOS on none.
 
+    Args:
+        size: letters of the sequence, at least 1.
+
+    Raises:
+        TypeError, ValueError: if it is no such number.
+
     Example:
         >>> wanted(3)
         [(2,), (1,), (0,), ()]
     """
+    checked_integer("size", size, 1)
     return [*((size - 1 - t,) for t in range(size)), ()]
 
 
 def twin_of(source: Ids, position: int) -> list[int]:
     """Return the source with the next letter of the alphabet at a position, f before a.
 
+    Args:
+        source: ids of letters.
+        position: from 0.
+
+    Raises:
+        TypeError, ValueError: if there is no such position, or no letter there.
+
     Example:
         >>> [VOCABULARY.symbols[i] for i in twin_of([VOCABULARY.id(x) for x in "baf"], 2)]
         ['b', 'a', 'a']
     """
     ids = list(source)
-    letter = LETTERS.index(VOCABULARY.symbols[ids[position]])
+    if checked_integer("position", position, 0) >= len(ids):
+        raise ValueError(f"position must lie in [0, {len(ids)}), got {position}")
+    symbol = VOCABULARY.symbols[ids[position]]
+    if symbol not in LETTERS:
+        raise ValueError(f"source: expected a letter at {position}, got {symbol!r}")
+    letter = LETTERS.index(symbol)
     ids[position] = VOCABULARY.id(LETTERS[(letter + 1) % len(LETTERS)])
     return ids
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from onesentence.numerics import FloatArray
+from onesentence.attention.inputs import finite
+from onesentence.numerics import FloatArray, as_mask
 from onesentence.text.parallel import ParallelPair
 
 
@@ -43,13 +44,15 @@ def agreement(weights: FloatArray, gold: NDArray[np.bool_]) -> tuple[NDArray[np.
         of all.
 
     Raises:
-        ValueError: if the shapes differ.
+        TypeError: if the weights are no numbers or gold is not boolean.
+        ValueError: if the shapes differ or are no tables, or a weight is not finite.
 
     Example:
         >>> gold = np.array([[True, True, False], [False, False, False], [False, True, False]])
         >>> agreement(np.array([[0.3, 0.1, 0.6], [1, 0, 0], [0, 0.75, 0.25]]), gold)
         (array([False,  True]), array([0.4 , 0.75]))
     """
+    weights, gold = _table("weights", weights, batched=True), as_mask("gold", gold, np.shape(gold))
     if weights.shape != gold.shape:
         raise ValueError(f"weights must have the shape of gold, {gold.shape}, got {weights.shape}")
     rows = gold.any(axis=-1)
@@ -74,14 +77,23 @@ def disagreements(
         without being read, weight small and added loss large.
 
     Raises:
-        ValueError: if the shapes differ.
+        TypeError: if a table does not hold numbers.
+        ValueError: if the shapes differ or are no tables, or a number is not finite.
 
     Example:
         >>> disagreements(np.array([[0.9, 0.1], [0.0, 1.0]]), np.array([[0.0, 0.2], [3.0, 2.0]]))
         ([(0, 0)], [(1, 0)])
     """
+    weights, added = _table("weights", weights), _table("added", added)
     if weights.shape != added.shape:
         raise ValueError(f"added must have the shape of weights, {weights.shape}, got {added.shape}")
     idle = np.argwhere((weights >= heavy) & (added < light))
     unseen = np.argwhere((weights < light) & (added >= much))
     return [(int(i), int(j)) for i, j in idle], [(int(i), int(j)) for i, j in unseen]
+
+
+def _table(name: str, value: FloatArray, *, batched: bool = False) -> FloatArray:
+    table = finite(name, value)
+    if table.ndim < 2 or (table.ndim > 2 and not batched) or not table.shape[-1]:
+        raise ValueError(f"{name} must have shape (T, S) with S >= 1, got {table.shape}")
+    return table

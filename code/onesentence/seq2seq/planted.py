@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from onesentence.attention.read import read
-from onesentence.checks import as_ids
+from onesentence.checks import as_ids, checked_integer
 from onesentence.numerics import FloatArray
 
 Fault = Literal["none", "source", "reading", "output"]
@@ -51,7 +51,8 @@ class PlantedReader:
     Attributes:
         fault: where it is.
         letters: n, at least 3; the fault concerns letters 0 and 1.
-        sharp: how decided reads and choices are, at least 1.
+        sharp: how decided reads and choices are, finite and at least 2: the place asked for must outweigh LONGEST - 1
+            others with one letter, e^sharp > 7.
 
     Example:
         >>> right, wrong = PlantedReader(), PlantedReader("output")
@@ -66,10 +67,9 @@ class PlantedReader:
     def __post_init__(self) -> None:
         if self.fault not in ("none", "source", "reading", "output"):
             raise ValueError(f"fault: expected none, source, reading or output, got {self.fault!r}")
-        if self.letters < 3 or not self.sharp >= 1:
-            raise ValueError(
-                f"letters must be at least 3 and sharp at least 1, got {self.letters} and {self.sharp}"
-            )
+        checked_integer("letters", self.letters, 3)
+        if not 2 <= self.sharp < np.inf:
+            raise ValueError(f"sharp must be finite and at least 2, got {self.sharp}")
 
     @property
     def eos(self) -> int:

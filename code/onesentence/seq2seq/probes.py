@@ -37,11 +37,24 @@ class Reader(Protocol):
 def total_variation(log_p: FloatArray, log_q: FloatArray) -> float:
     """Return half the sum of |p - q|, from 0 to 1.
 
+    Args:
+        log_p: log probabilities in nats, (V,).
+        log_q: those of another distribution, (V,).
+
+    Raises:
+        ValueError: if they are no two distributions over the same symbols.
+
     Example:
         >>> total_variation(np.log([0.5, 0.5]), np.log([0.25, 0.75]))
         0.25
     """
-    return float(np.abs(np.exp(log_p) - np.exp(log_q)).sum() / 2)
+    p, q = np.exp(log_p), np.exp(log_q)
+    if p.ndim != 1 or p.shape != q.shape:
+        raise ValueError(f"log_p and log_q must have one shape (V,), got {p.shape} and {q.shape}")
+    for name, total in (("log_p", p.sum()), ("log_q", q.sum())):
+        if not abs(total - 1) < 1e-6:
+            raise ValueError(f"{name}: expected probabilities that sum to 1, got {total}")
+    return float(np.abs(p - q).sum() / 2)
 
 
 def observe(
@@ -69,8 +82,9 @@ def observe(
 
     Raises:
         TypeError: if ids are no integers.
-        ValueError: if `wanted` has not one entry per token of the target, the source is too short to hide a position
-            of, twin and source differ in length, or output is the target.
+        ValueError: if `wanted` has not one entry per token of the target or names a position that the source has not,
+            the source is too short to hide a position of, twin and source differ in length, a text is empty or has an
+            id outside the vocabulary, or output is the target or goes on behind it.
     """
     ids, right, wrote = (
         as_ids(*pair).tolist() for pair in (("source", source), ("target", target), ("output", output))
@@ -84,6 +98,9 @@ def observe(
     at = first_difference(wrote, right)
     if at is None:
         raise ValueError("output: it is the target, there is no failure to explain")
+    if at == len(right):
+        raise ValueError(f"output: it goes on behind the target, got {wrote}; a generation ends with EOS")
+    need = tuple(as_ids("wanted", wanted[at], len(ids)).tolist())
     forced, free = followed(reader, ids, right, bos), followed(reader, ids, wrote, bos)
     before, fed = _before(reader, ids, right[:at], bos)
     usual, after = _log_p(reader, fed, before)
@@ -93,7 +110,6 @@ def observe(
         )
         for j in range(len(ids))
     ]
-    need = tuple(int(j) for j in wanted[at])
     aimed = StepSeen.of(_log_p(reader, fed, reading(before, need))[0], right[at]) if need else None
     gap = None if twin is None else float(np.abs(before.states - reader.start(np.array(twin)).states).max())
     return Observations(
@@ -120,17 +136,31 @@ def followed(reader: Reader, source: Sequence[int], text: Sequence[int], bos: in
         source: ids.
         text: ids; the last one is not read.
         bos: what the first step reads.
+
+    Raises:
+        TypeError: if the text holds no integers.
+        ValueError: if it is empty or has an id outside the vocabulary.
     """
+    if not len(text):
+        raise ValueError("text: expected at least one token, got none")
     state, rows = reader.start(np.array(source)), []
-    for token in (bos, *text[:-1]):
+    for token, after in zip((bos, *text[:-1]), text, strict=True):
         row, state = _log_p(reader, token, state)
+        as_ids("text", after, len(row))  # before a reader counts a negative id from the end
         rows.append(row)
     return rows
 
 
 def reading(state: Any, positions: Sequence[int]) -> Any:
-    """Return a state whose next step can read only these positions of the source."""
-    rows = list(positions)
+    """Return a state whose next step can read only these positions of the source.
+
+    Raises:
+        TypeError: if they are no integers.
+        ValueError: if there is none, or one lies outside.
+    """
+    rows = as_ids("positions", list(positions), len(state.states))
+    if not rows.size:
+        raise ValueError("positions: expected at least one, got none")
     return replace(state, states=state.states[rows], weights=np.full(len(rows), 1 / len(rows)))
 
 

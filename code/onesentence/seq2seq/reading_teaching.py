@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from onesentence.attention.read import read
+from onesentence.checks import Ids, as_ids
 from onesentence.numerics import FloatArray, softmax
 from onesentence.recurrent.cell import State
 from onesentence.recurrent.lstm import LSTM
@@ -28,7 +29,8 @@ def teaching_run(model: Reading, source: ArrayLike, inputs: ArrayLike) -> tuple[
         Logits (T, V) and weights (T, S).
 
     Raises:
-        ValueError: if the translator's cells are not LSTMs.
+        TypeError: if ids are no integers.
+        ValueError: if the translator's cells are not LSTMs, a text is empty, or an id lies outside its vocabulary.
 
     Example:
         >>> from onesentence.seq2seq.reading import ReadingConfig
@@ -40,13 +42,18 @@ def teaching_run(model: Reading, source: ArrayLike, inputs: ArrayLike) -> tuple[
     if model.config.cell != "lstm":
         raise ValueError(f"model must have lstm cells, got {model.config.cell}")
     w = {name: value.detach().numpy() for name, value in model.named_parameters()}
-    h, c_src = _encoded(model, np.asarray(source))
+    units = as_ids("source", source, model.config.source_size)
+    history = as_ids("inputs", inputs, model.config.target_size)
+    for name, ids in (("source", units), ("inputs", history)):
+        if ids.ndim != 1 or not ids.size:
+            raise ValueError(f"{name} must be one sentence of at least one id, got shape {ids.shape}")
+    h, c_src = _encoded(model, units)
     decoder, H = LSTM.from_torch(model.decoder), model.config.hidden  # type: ignore[arg-type]
     s0 = np.tanh(c_src @ w["bridge.weight"].T + w["bridge.bias"])  # g(c_src)
     state: State = (s0[:H], s0[H:])
     keys = h @ w["key.weight"].T
     logits, weights = [], []
-    for y in np.asarray(inputs):
+    for y in history:
         state = decoder.step(w["embedding.weight"][y], state)
         s = state[0]
         if model.config.scorer == "general":
@@ -62,7 +69,7 @@ def teaching_run(model: Reading, source: ArrayLike, inputs: ArrayLike) -> tuple[
     return np.stack(logits), np.stack(weights)
 
 
-def _encoded(model: Reading, source: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _encoded(model: Reading, source: Ids) -> tuple[FloatArray, FloatArray]:
     """Return the source states (S, E) and c_src (E,)."""
     x = model.encoder.embedding.weight.detach().numpy()[source]
     layers = model.encoder.layers

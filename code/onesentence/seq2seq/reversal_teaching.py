@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from onesentence.attention.read import read
+from onesentence.checks import as_ids, checked_integer
 from onesentence.generate.sampling import greedy
 from onesentence.numerics import FloatArray, log_softmax
 from onesentence.recurrent.bidirectional import Bidirectional
@@ -111,10 +112,10 @@ class TeachingReader:
             source: ids, (S,).
 
         Raises:
-            IndexError: if an id lies outside the vocabulary.
-            ValueError: if there is no unit.
+            TypeError: if the ids are no integers.
+            ValueError: if there is no unit, or an id lies outside the vocabulary.
         """
-        ids = np.asarray(source)
+        ids = as_ids("source", source, len(self.E))
         if ids.ndim != 1 or not ids.size:
             raise ValueError(f"source must have shape (S,) with S >= 1, got {ids.shape}")
         trace = self.encoder.run(self.E[ids])
@@ -133,7 +134,13 @@ class TeachingReader:
 
         Returns:
             Logits, (V,), and the state.
+
+        Raises:
+            TypeError: if the token is no integer.
+            ValueError: if it lies outside the vocabulary.
         """
+        if checked_integer("token", token, 0) >= len(self.E):
+            raise ValueError(f"token must lie in [0, {len(self.E)}), got {token}")
         weights, context = state.weights, state.states.mean(axis=0)
         if self.W_q is not None:
             q = self.W_q @ state.parts[0] + self.b_q  # from h_{i-1}, before the token is read
@@ -152,9 +159,15 @@ class TeachingReader:
 
         Returns:
             T steps.
+
+        Raises:
+            TypeError, ValueError: as `start` and `step`.
         """
+        history = as_ids("inputs", inputs, len(self.E))
+        if history.ndim != 1:
+            raise ValueError(f"inputs must have shape (T,), got {history.shape}")
         state, steps = self.start(source), []
-        for token in np.asarray(inputs).tolist():
+        for token in history.tolist():
             logits, state = self.step(token, state)
             steps.append(ReadStep(token, state.weights, log_softmax(logits)))
         return tuple(steps)
@@ -169,10 +182,9 @@ class TeachingReader:
             limit: largest number of steps.
 
         Raises:
-            ValueError: if `limit` is below 1.
+            TypeError, ValueError: as `start` and `step`, and if `limit` is no integer from 1 up.
         """
-        if limit < 1:
-            raise ValueError(f"limit must be at least 1, got {limit}")
+        checked_integer("limit", limit, 1)
         state, fed = self.start(source), bos
         steps: list[ReadStep] = []
         while len(steps) < limit and not (steps and steps[-1].chosen == eos):

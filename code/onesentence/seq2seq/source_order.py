@@ -23,6 +23,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from onesentence.checks import as_ids
 from onesentence.text.parallel import ParallelPair
 
 Steps = NDArray[np.int64]
@@ -38,19 +39,21 @@ def links(alignment: Iterable[tuple[int, int]]) -> Steps:
         Integers, (N, 2).
 
     Raises:
-        ValueError: if there is no pair, or a position is negative.
+        TypeError: if a position is no integer.
+        ValueError: if there is no pair, something that is none, or a position is negative.
 
     Example:
         >>> links({(1, 2), (0, 0)}).tolist()
         [[1, 1], [2, 3]]
     """
-    rows = sorted(alignment, key=lambda link: (link[1], link[0]))
-    if not rows:
+    array = as_ids("alignment", list(alignment))
+    if not len(array):
         raise ValueError("alignment: expected at least one pair of positions, got none")
-    array = np.array(rows, dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(f"alignment: expected pairs of positions, got shape {array.shape}")
     if array.min() < 0:
         raise ValueError(f"alignment: expected positions from 0 up, got {array.min()}")
-    return np.add(array, 1)
+    return np.add(array[np.lexsort(array.T)], 1)  # by i, then by j
 
 
 def recurrent_distances(pair: ParallelPair, *, reverse: bool = False) -> Steps:

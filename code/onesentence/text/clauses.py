@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from onesentence.checks import checked_sizes
 from onesentence.text.parallel import ParallelPair
 from onesentence.text.translation_words import CAST, GOODS, NUMBERS, TRANSFERS
 
@@ -38,6 +39,7 @@ def clause_pairs(count: int, rng: np.random.Generator, *, clauses: int = 3) -> t
         Pairs with 6 * clauses - 1 words on each side.
 
     Raises:
+        TypeError: if a number is no integer or `rng` no generator.
         ValueError: for a number below 1.
 
     Example:
@@ -45,9 +47,7 @@ def clause_pairs(count: int, rng: np.random.Generator, *, clauses: int = 3) -> t
         >>> " ".join(pair.source), " ".join(pair.target)
         ('我 借给 小红 两 毛衣 ， 他们 给 小红 三 吉他', 'I lent Xiaohong two sweaters , they gave Xiaohong three guitars')
     """
-    for name, value in (("count", count), ("clauses", clauses)):
-        if value < 1:
-            raise ValueError(f"{name} must be at least 1, got {value}")
+    checked_sizes(rng, count=count, clauses=clauses)
     pairs = []
     for _ in range(count):
         words: list[tuple[str, str]] = []

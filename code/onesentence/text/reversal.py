@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from onesentence.checks import checked_integer
 from onesentence.text.vocabulary import BOS, EOS, PAD, Vocabulary
 
 Letters = tuple[str, ...]
@@ -46,9 +47,11 @@ class ReversalData:
 
     def __post_init__(self) -> None:
         for name in ("train", "dev", "test", "shortest"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if self.longest < self.shortest:
+            checked_integer(name, getattr(self, name), 1)
+        checked_integer("seed", self.seed, 0)
+        if not isinstance(self.repeats, bool):
+            raise TypeError(f"repeats must be True or False, got {self.repeats!r}")
+        if checked_integer("longest", self.longest, 0) < self.shortest:
             raise ValueError(f"longest must be at least shortest = {self.shortest}, got {self.longest}")
         there_are = sum(len(LETTERS) ** n for n in range(self.shortest, self.longest + 1))
         wanted = self.train + self.dev + self.test

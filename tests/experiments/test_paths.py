@@ -1,0 +1,103 @@
+"""The rule that chooses the failing sequence, and what stands beside it, counted again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onesentence.evidence.records import FOLDER_VARIABLE
+from onesentence.experiments import paths, reversal
+from onesentence.generate.loop import Generated
+from onesentence.seq2seq.evaluation import labels_of
+from onesentence.seq2seq.reversal_model import ReaderConfig, SourceReader
+from onesentence.seq2seq.reversal_teaching import TeachingReader
+from onesentence.text.reversal import VOCABULARY, ReversalData
+
+LAB = reversal.ReversalLab(
+    data=ReversalData(train=60, dev=5, test=30, shortest=2, longest=4),
+    updates=60,
+    every=20,
+    limit=6,
+    seeds=(0, 1),
+    wide_seeds=(),
+)
+BOS, EOS = VOCABULARY.id("BOS"), VOCABULARY.id("EOS")
+
+
+@pytest.fixture(autouse=True)
+def _records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+
+
+@pytest.mark.parametrize("wrong", [0, 3, 29])
+@pytest.mark.parametrize("kind", ["letter", "early", "never ends"])
+def test_first_failure_is_the_first_that_differs_in_any_way(
+    wrong: int, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test = reversal.parts_of(LAB.data).test
+    texts = labels_of(test)
+    bad: dict[str, Any] = {
+        "letter": lambda text: (text[0] % 8 + 1, *text[1:]),
+        "early": lambda text: (*text[:-2], EOS),
+        "never ends": lambda text: text[:-1],
+    }
+    written = [
+        Generated(bad[kind](text), True) if n >= wrong else Generated(text, True)
+        for n, text in enumerate(texts)
+    ]
+    monkeypatch.setattr(paths, "translate", lambda *_, **__: written)
+    index, ids = paths.first_failure(SourceReader.initial(ReaderConfig("fixed"), seed=0), test, 6)
+    assert index == wrong
+    assert tuple(ids.tolist()) == bad[kind](texts[wrong])
+
+
+def test_run_takes_the_numbers_of_its_own_seed_and_reader() -> None:
+    found = paths.reversal_diagnosis(paths.Diagnosis(lab=LAB, seed=1))
+    lab = reversal.run(LAB).metrics
+    assert lab["dynamic_nll"][0] != lab["dynamic_nll"][1]
+    assert found["metrics"] == {
+        "teacher_forced": {"nll": lab["dynamic_nll"][1], "accuracy": lab["dynamic_accuracy"][1]},
+        "target_tokens": sum(len(source) + 1 for source in reversal.parts_of(LAB.data).sources),
+        "free": {"exact": lab["dynamic_exact"][1], "ended": lab["dynamic_ended"][1]},
+        "sequences": 30,
+    }
+    assert found["checkpoint"] == lab["dynamic_checkpoint"][1]
+    wrote, right = ([*found[name], None, None] for name in ("greedy", "target"))
+    assert found["first_error"] == next(n for n in range(1, 8) if wrote[n - 1] != right[n - 1])
+
+
+def test_preferences_are_counted_per_seed_over_its_own_failures() -> None:
+    rows = []
+    for seed in LAB.seeds:
+        model, _ = paths.trained_reader(paths.Diagnosis(lab=LAB, seed=seed))
+        reader, failures, wrong_likelier = TeachingReader.from_torch(model), 0, 0
+        for source in reversal.parts_of(LAB.data).sources:
+            ids, right = VOCABULARY.encode(source), [*VOCABULARY.encode(source[::-1]).tolist(), EOS]
+            text = [step.chosen for step in reader.write(ids, bos=BOS, eos=EOS, limit=LAB.limit)]
+            scores = [
+                sum(step.log_p[y] for step, y in zip(reader.follow(ids, [BOS, *t[:-1]]), t, strict=True))
+                for t in (text, right)
+            ]
+            failures += text != right
+            wrong_likelier += text != right and scores[0] > scores[1]
+        rows.append((seed, failures, wrong_likelier))
+    assert paths.preferences(paths.Diagnosis(lab=LAB)) == rows
+    assert any(0 < preferred < failures for _, failures, preferred in rows)
+
+
+def test_sequence_log_p_refuses_an_empty_sequence_and_ids_that_are_none() -> None:
+    reader = TeachingReader.from_torch(SourceReader.initial(ReaderConfig("dynamic"), seed=0))
+    with pytest.raises(ValueError, match="written: expected at least one token, got none"):
+        paths.sequence_log_p(reader, np.array([3, 4]), np.array([], dtype=np.int64))
+    with pytest.raises(ValueError, match=r"written must lie in \[0, 9\), got -1"):
+        paths.sequence_log_p(reader, np.array([3, 4]), np.array([-1]))
+
+
+@pytest.mark.parametrize("widths", [(), (0,), (2, 2)])
+def test_diagnosis_refuses_widths(widths: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="widths"):
+        paths.Diagnosis(lab=replace(LAB), widths=widths)
