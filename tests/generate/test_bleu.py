@@ -163,6 +163,18 @@ def test_ngrams_refuses_a_string_for_tokens():
         clipped_matches(["a"], "ab", 1)
 
 
+def test_bleu_lowercase_is_no_case_folding():
+    pairs = ["Straße", "ÉTÉ"], [["STRASSE"], ["été"]]
+    ours = bleu(*pairs, tokenisation="none", n=1, lowercase=True)
+    assert ours.matches == (1,)
+    assert_equal(ours, theirs(*pairs, "none", "none", None, 1, True)[1])
+
+
+def test_bleu_floor_may_count_a_whole_match():
+    floor = bleu(["a b"], [["a c"]], tokenisation="none", smoothing="floor", value=1.0, n=2)
+    assert floor.precisions == (0.5, 1.0)
+
+
 def test_bleu_takes_arrays_of_strings():
     arrays = np.array(["a b", "c"]), [np.array(["a b"]), np.array(["d", "c"])]
     assert bleu(*arrays, tokenisation="none", n=1).score == pytest.approx(100)

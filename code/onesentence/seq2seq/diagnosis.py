@@ -15,7 +15,8 @@ They do not exclude each other between the floors: a model may prefer the wrong 
 settles an explanation (2), hints (1), or cannot tell (0). The rules, with their reasons, are the functions below.
 
 Search and model by the two scores, `generate.hypotheses.blame`: sections 3.15 and 3.16 of the course. History by the
-first difference: section 3.13. That weights are no use: compare Jain and Wallace 2019 (arXiv:1902.10186); here the step is run again instead.
+first difference: section 3.13. That weights are no use: compare Jain and Wallace 2019 (arXiv:1902.10186); here the step
+is run again instead.
 """
 
 from __future__ import annotations

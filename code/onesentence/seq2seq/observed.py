@@ -49,7 +49,7 @@ class StepSeen:
                 continue
             if isinstance(value, bool) or not isinstance(value, Real):
                 raise TypeError(f"{name} must be a number, got {value!r}")
-            if not 0 <= value <= 1 + CLOSE:
+            if not 0 <= float(value) <= 1 + CLOSE:
                 raise ValueError(f"{name} must lie in [0, 1], got {value}")
         if self.p_target is not None and self.p_target > self.p_likeliest + CLOSE:
             raise ValueError(
