@@ -11,6 +11,7 @@ from onesentence.generate.exact_match import ExactMatch, exact_match
 def test_exact_match_counts_every_sentence():
     result = exact_match([[], [5, 2], [5, 7], [5, 7, 2]], [[5, 2]] * 3 + [[5, 7, 2]])
     assert (result.hits, result.total, result.share) == (2, 4, 0.5)
+    assert exact_match([(5, 2, 7), (5,)], [(5, 2), (5, 2)]).hits == 0  # neither more nor less
 
 
 def test_exact_match_does_not_ask_for_the_container():
