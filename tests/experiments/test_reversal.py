@@ -165,12 +165,30 @@ def test_trained_reader_trains_again_where_the_file_is_gone():
     assert isinstance(model, SourceReader)
 
 
-def test_first_failure_refuses_a_reader_without_one(monkeypatch):
+def test_failures_are_those_that_greedy_generation_gets_wrong():
+    config = paths.Diagnosis(lab=TINY)
     test = reversal.parts_of(TINY.data).test
-    monkeypatch.setattr(paths, "translate", lambda model, data, **_: [])
-    monkeypatch.setattr(paths, "labels_of", lambda data: [])
-    with pytest.raises(ValueError, match="all 40 sequences are right"):
-        paths.first_failure(SourceReader.initial(ReaderConfig("fixed"), seed=0), test, 6)
+    cases = paths.failures(config)
+    exact = reversal.run(TINY).metrics["dynamic_exact"][0]
+    assert len(cases) == round(len(test) * (1 - exact)) > 1
+    assert paths.failure(config).index == cases[0].index == min(case.index for case in cases)
+    for case in cases:
+        assert case.target.tolist() == [*case.source.tolist()[::-1], 2] != case.greedy.tolist()
+        steps = case.reader.write(case.source, bos=1, eos=2, limit=TINY.limit)
+        assert [step.chosen for step in steps] == case.greedy.tolist()
+    causes = [paths.blamed(case) for case in cases]
+    scores = [
+        [paths.sequence_log_p(case.reader, case.source, ids) for ids in (case.target, case.greedy)]
+        for case in cases
+    ]
+    assert [cause == "model" for cause in causes] == [wrong > right for right, wrong in scores]
+    assert paths.preferences(config)[0] == (0, len(cases), causes.count("model"))
+
+
+def test_failure_refuses_a_reader_without_one(monkeypatch):
+    monkeypatch.setattr(paths, "wrong_ones", lambda model, test, limit: [])
+    with pytest.raises(ValueError, match="config: the reader of seed 0 has all right"):
+        paths.failure(paths.Diagnosis(lab=TINY))
 
 
 def test_beams_of_a_full_width_have_the_likeliest_text_first():

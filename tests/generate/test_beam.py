@@ -276,6 +276,32 @@ def nan_at_second(ids, state):
     return np.full((len(ids), V), np.nan) if state.max() > 0 else np.eye(V)[ids], state + 1
 
 
+def test_a_width_and_a_limit_that_are_never_reached_cost_nothing():
+    step = model(0)
+    huge = search(step, width=10**12, limit=3)
+    assert huge == search(step, width=V**3, limit=3)
+    even = lambda ids, state: (np.zeros((len(ids), V)), state)  # noqa: E731, the bound stops it in the first round
+    assert search(even, limit=10**12) == search(even, limit=3)
+
+
+@given(seed=st.integers(0, 10**6), width=st.integers(1, 12), alpha=st.sampled_from([0.0, 1.0]))
+@settings(max_examples=40, deadline=None)
+def test_no_width_finds_more_than_all_prefixes_do(seed, width, alpha):
+    step, penalty = model(seed), LengthPenalty(alpha)
+    some, everything = (search(step, width=w, limit=4, penalty=penalty) for w in (width, V**4))
+    for one, best in zip(some, everything, strict=True):
+        assert (best.best.ended, best.best.score) >= (one.best.ended, one.best.score)
+
+
+@pytest.mark.parametrize("finished", ["in_beam", "apart"])
+def test_a_sum_below_every_float_is_no_candidate(finished):
+    deep = lambda ids, state: (np.array([[1e308, -1e308, 0.0, -1e308]] * len(ids)), state)  # noqa: E731
+    same = {"bos": 0, "eos": 3, "limit": 2, "width": 9, "finished": finished, "stop": "all"}
+    (found,) = beam_search(deep, None, **same)
+    assert found == beam_search_plain(deep, None, **same)
+    assert [text.ids for text in found.texts] == [(0, 0), (0, 2), (2, 0)]  # (2, 2) would be at -2e308
+
+
 @pytest.mark.parametrize("plain", [False, True])
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
@@ -289,6 +315,9 @@ def nan_at_second(ids, state):
         ({"stop": "now"}, ValueError, "stop: expected one of bound, all, full, got 'now'"),
         ({"stop": "full"}, ValueError, "stop: 'full' counts texts put aside and needs finished='apart'"),
         ({"penalty": 0.5}, TypeError, "penalty must be a LengthPenalty, got 0.5"),
+        ({"penalty": 0}, TypeError, "penalty must be a LengthPenalty, got 0"),
+        ({"penalty": LengthPenalty(1e4)}, ValueError, r"alpha: lp\(4\) is beyond a float, got 10000"),
+        ({"limit": 4.0}, TypeError, "limit must be an integer, got 4.0"),
         ({"step": nan_at_second}, ValueError, "logits must be free of NaN"),
         (
             {"step": lambda ids, s: (np.full((len(ids), V), -np.inf), s)},

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from itertools import zip_longest
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nltk.translate.bleu_score import corpus_bleu
 from sacrebleu.metrics import BLEU
 
 from onesentence.generate.bleu import (
@@ -19,6 +21,7 @@ from onesentence.generate.bleu import (
     mean_sentence_bleu,
     ngrams,
 )
+from onesentence.generate.bleu_tokens import tokens
 
 NAMES = ("13a", "zh", "char", "none")
 SMOOTHINGS = (
@@ -153,6 +156,41 @@ def test_ngrams_counts_every_run():
     assert ngrams(["a"], 2).total() == 0
 
 
+def test_ngrams_refuses_a_string_for_tokens():
+    with pytest.raises(TypeError, match="words must be tokens, got the string 'a b'"):
+        ngrams("a b", 1)
+    with pytest.raises(TypeError, match="words must be tokens, got the string 'a'"):
+        clipped_matches(["a"], "ab", 1)
+
+
+def test_bleu_lowercase_is_no_case_folding():
+    pairs = ["Straße", "ÉTÉ"], [["STRASSE"], ["été"]]
+    ours = bleu(*pairs, tokenisation="none", n=1, lowercase=True)
+    assert ours.matches == (1,)
+    assert_equal(ours, theirs(*pairs, "none", "none", None, 1, True)[1])
+
+
+def test_bleu_floor_may_count_a_whole_match():
+    floor = bleu(["a b"], [["a c"]], tokenisation="none", smoothing="floor", value=1.0, n=2)
+    assert floor.precisions == (0.5, 1.0)
+
+
+def test_bleu_takes_arrays_of_strings():
+    arrays = np.array(["a b", "c"]), [np.array(["a b"]), np.array(["d", "c"])]
+    assert bleu(*arrays, tokenisation="none", n=1).score == pytest.approx(100)
+
+
+@given(CORPORA, st.integers(1, 4))
+def test_bleu_equals_nltk_where_every_order_matches(corpus, n):
+    hypotheses, references = zip(*corpus, strict=True)
+    ours = bleu(hypotheses, references, tokenisation="char", n=n)
+    cut = [list(tokens(text, "char")) for text in hypotheses]
+    if not all(ours.matches) or min(map(len, cut)) < n:  # nltk counts one n-gram where there is none
+        return
+    groups = [[list(tokens(text, "char")) for text in group] for group in references]
+    assert ours.score == pytest.approx(100 * corpus_bleu(groups, cut, weights=[1 / n] * n), abs=1e-9)
+
+
 def test_closest_length_prefers_the_shorter_of_two():
     assert closest_length(10, [12, 8, 20]) == 8
     assert closest_length(10, [8, 11]) == 11
@@ -178,6 +216,9 @@ def test_brevity_penalty_by_hand():
         ({"smoothing": "add"}, "smoothing must be one of none, floor, add-k, exp, got 'add'"),
         ({"smoothing": "exp", "value": 0.1}, "value must be None for smoothing 'exp', got 0.1"),
         ({"smoothing": "floor", "value": 0.0}, "value must be finite and positive, got 0.0"),
+        ({"smoothing": "add-k", "value": math.nan}, "value must be finite and positive, got nan"),
+        ({"smoothing": "floor", "value": 1.5}, "value must be at most 1 for smoothing 'floor', got 1.5"),
+        ({"smoothing": ["none"]}, r"smoothing must be one of none, floor, add-k, exp, got \['none'\]"),
     ],
 )
 def test_bleu_refuses(change, message):
@@ -193,6 +234,11 @@ def test_bleu_refuses(change, message):
         ({"references": ["a"]}, r"references\[0\] must be a sequence of strings, got the string 'a'"),
         ({"hypotheses": [None]}, "text must be a string, got None"),
         ({"n": 2.0}, "n must be an integer, got 2.0"),
+        ({"hypotheses": None}, "hypotheses must be a sequence with an entry per sentence, got None"),
+        ({"references": None}, "references must be a sequence with an entry per sentence, got None"),
+        ({"references": [None]}, r"references\[0\] must be a sequence of strings, got None"),
+        ({"smoothing": "floor", "value": "1"}, "value must be a number, got '1'"),
+        ({"smoothing": "add-k", "value": True}, "value must be a number, got True"),
     ],
 )
 def test_bleu_refuses_types(change, message):

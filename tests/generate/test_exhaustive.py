@@ -55,6 +55,48 @@ def test_score_text_refuses(ids, error, message):
         score_text(step, None, ids, bos=0, eos=1)
 
 
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"eos": -1}, ValueError, "eos must be at least 0, got -1"),
+        ({"eos": 1.0}, TypeError, "eos must be an integer, got 1.0"),
+        ({"bos": -1}, ValueError, "bos must be at least 0, got -1"),
+        ({"penalty": 1.0}, TypeError, "penalty must be a LengthPenalty, got 1.0"),
+        ({"penalty": 0}, TypeError, "penalty must be a LengthPenalty, got 0"),
+    ],
+)
+def test_both_refuse_settings_out_of_range(changes, error, message):
+    settings = {"step": step, "state": None, "bos": 0, "eos": 1, **changes}
+    with pytest.raises(error, match=message):
+        score_text(ids=[2, 1], **settings)
+    with pytest.raises(error, match=message):
+        exhaustive(limit=2, **settings)
+
+
+def test_exhaustive_stops_with_an_error_where_there_are_too_many_prefixes():
+    flat = lambda ids, state: (np.zeros((1, 3)), state)  # noqa: E731
+    prefixes = 1 + 2 + 4 + 8  # without EOS, up to three tokens
+    assert len(exhaustive(flat, None, bos=0, eos=2, limit=4, most=prefixes)) == prefixes + 16
+    with pytest.raises(ValueError, match="limit: more than most = 14 prefixes within 4 tokens"):
+        exhaustive(flat, None, bos=0, eos=2, limit=4, most=prefixes - 1)
+    with pytest.raises(ValueError, match="limit: more than most = 100000 prefixes within 1000 tokens"):
+        exhaustive(flat, None, bos=0, eos=2, limit=1000)
+    with pytest.raises(ValueError, match="most must be at least 1, got 0"):
+        exhaustive(flat, None, bos=0, eos=2, limit=1, most=0)
+
+
+def test_exhaustive_walks_a_text_longer_than_the_stack():
+    chain = lambda ids, state: (np.array([[0.0, -np.inf]]), state)  # noqa: E731
+    (text,) = exhaustive(chain, None, bos=0, eos=1, limit=3000)
+    assert (len(text.ids), text.ended, text.log_prob) == (3000, False, 0.0)
+
+
+def test_equal_texts_stand_in_the_order_of_their_ids():
+    flat = lambda ids, state: (np.zeros((1, 2)), state)  # noqa: E731
+    texts = exhaustive(flat, None, bos=0, eos=1, limit=2, penalty=LengthPenalty())
+    assert [t.ids for t in texts] == [(1,), (0, 1), (0, 0)]
+
+
 def test_exhaustive_refuses():
     for changes, message in (
         ({"limit": 0}, "limit must be at least 1"),

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from onesentence.generate.beam import beam_search
 from onesentence.generate.exhaustive import exhaustive, score_text
-from onesentence.generate.hypotheses import Hypothesis, LengthPenalty, blame, follow, found_of
+from onesentence.generate.hypotheses import (
+    Hypothesis,
+    LengthPenalty,
+    SearchSettings,
+    blame,
+    follow,
+    found_of,
+)
 from onesentence.generate.tree import Tree
 
 TREE = Tree(
@@ -60,6 +68,8 @@ def test_bound_is_above_every_continuation(log_prob, more, alpha, kind, limit, d
         ({"alpha": math.nan}, ValueError, "alpha must be finite and at least 0, got nan"),
         ({"alpha": "1"}, TypeError, "alpha must be a number, got '1'"),
         ({"alpha": True}, TypeError, "alpha must be a number, got True"),
+        ({"alpha": math.inf}, ValueError, "alpha must be finite and at least 0, got inf"),
+        ({"count_eos": "no"}, TypeError, "count_eos must be True or False, got 'no'"),
         ({"kind": "mean"}, ValueError, "kind: expected gnmt or power, got 'mean'"),
     ],
 )
@@ -94,12 +104,51 @@ def test_follow_refuses_a_search_without_records_and_an_empty_text():
             follow(found, ids)
 
 
-def test_blame_compares_scores_and_nothing_else():
+def test_blame_compares_the_scores_of_a_search_and_its_target():
     model = TREE.model()
     rest = {name: model[name] for name in ("step", "state", "bos", "eos")}
-    narrow, wide = (beam_search(**model, width=width)[0] for width in (1, 3))
-    b_eos, a_a = (score_text(**rest, ids=TREE.ids(text)) for text in ("B EOS", "A a EOS"))
-    assert blame(narrow, b_eos) == "search"
-    assert blame(wide, b_eos) == "none"
-    assert blame(wide, a_a) == "model"
-    assert exhaustive(**model)[0] == wide.best
+    narrow, wide = (beam_search(**model, width=width)[0].best.score for width in (1, 3))
+    b_eos, a_a = (score_text(**rest, ids=TREE.ids(text)).score for text in ("B EOS", "A a EOS"))
+    assert blame(b_eos, narrow) == "search"
+    assert blame(a_a, wide) == "model"
+    assert blame(b_eos, wide) == "tie"
+    assert exhaustive(**model)[0].score == wide
+
+
+@pytest.mark.parametrize(
+    ("target", "returned", "tie", "expected"),
+    [
+        (-1.0, -1.0 - 2e-6, 1e-6, "search"),
+        (-1.0 - 2e-6, -1.0, 1e-6, "model"),
+        (-1.0, -1.0 - 5e-7, 1e-6, "tie"),
+        (-1.0, -1.0 - 5e-7, 0.0, "search"),
+        (-1.0, -1.5, 0.5, "tie"),
+        (-math.inf, -math.inf, 0.0, "tie"),
+        (-math.inf, -9.0, 1e-6, "model"),
+        (-9.0, -math.inf, 1e-6, "search"),
+    ],
+)
+def test_blame_of_near_and_infinite_scores(target, returned, tie, expected):
+    assert blame(target, returned, tie=tie) == expected
+
+
+def test_blame_refuses():
+    for scores in ((math.nan, -1.0), (-1.0, math.nan)):
+        with pytest.raises(ValueError, match="target, returned: expected two scores, got"):
+            blame(*scores)
+    for tie in (-1e-9, math.nan):
+        with pytest.raises(ValueError, match="tie must be at least 0, got"):
+            blame(-1.0, -2.0, tie=tie)
+
+
+def test_a_penalty_beyond_a_float_is_refused_before_the_search():
+    for alpha in (5000.0, np.float64(5000)):
+        with pytest.raises(ValueError, match=r"alpha: lp\(100\) is beyond a float, got 5000"):
+            LengthPenalty(alpha).divisor(100)
+    with pytest.raises(ValueError, match=r"alpha: lp\(3\) is beyond a float"):
+        SearchSettings(1, 3, 2, LengthPenalty(5000.0), "in_beam", "bound")
+
+
+def test_bound_is_what_an_open_hypothesis_scores_at_the_limit():
+    penalty = LengthPenalty(1.0, "power")
+    assert penalty.bound(-6.0, 4) == penalty.score(-6.0, 4, ended=False) == -1.5

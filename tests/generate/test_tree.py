@@ -71,6 +71,28 @@ def test_tree_refuses(rows, message):
         Tree(rows)
 
 
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (None, r"after must map prefixes to \{token: probability\}, got None"),
+        ({"": None}, r"after must map prefixes to \{token: probability\}, got '': None"),
+        ({1: {"EOS": 1}}, "after must map prefixes to .*, got 1: "),
+        ({"": {"EOS": "1"}}, "after: expected tokens with probabilities for '', got 'EOS': '1'"),
+        ({"": {2: 1.0}}, "after: expected tokens with probabilities for '', got 2: 1.0"),
+        ({"": {"EOS": True}}, "after: expected tokens with probabilities for '', got 'EOS': True"),
+    ],
+)
+def test_tree_refuses_what_is_no_mapping_of_probabilities(rows, message):
+    with pytest.raises(TypeError, match=message):
+        Tree(rows)
+
+
+def test_walked_refuses_a_search_without_records():
+    (found,) = beam_search(**Tree(ROWS).model(), width=1)
+    with pytest.raises(ValueError, match="found: expected a search with record=True"):
+        Tree(ROWS).walked(found)
+
+
 def test_ids_refuse_other_tokens():
     with pytest.raises(ValueError, match="text: expected tokens of BOS, EOS, A, a, got 'b'"):
         Tree(ROWS).ids("A b")

@@ -10,7 +10,7 @@ import pytest
 
 from onesentence.generate.beam_plain import beam_search_plain
 from onesentence.generate.exhaustive import score_text
-from onesentence.generate.hypotheses import follow
+from onesentence.generate.hypotheses import blame, follow
 from onesentence.generate.tree import Tree
 from onesentence.seq2seq.diagnosis import SETTLES, Verdict, diagnose
 from onesentence.seq2seq.observed import Observations, StepSeen
@@ -116,6 +116,34 @@ def test_diagnose_a_tie_of_the_scores_decides_nothing() -> None:
     assert verdict.missing["search"] == ("beam",)
 
 
+@pytest.mark.parametrize("log_p", [(-math.inf, -math.inf), (0.0, 0.0)])
+def test_diagnose_equal_scores_at_the_ends_decide_nothing(log_p: tuple[float, float]) -> None:
+    verdict = case(log_p=log_p)
+    assert statuses(verdict)["search"] == statuses(verdict)["model"] == "undetermined"
+
+
+def test_diagnose_a_target_kept_with_an_equal_score_was_not_missed_and_is_not_preferred() -> None:
+    verdict = case(log_p=(-1.0, -1.0), beam=("open", "open", "ended"))
+    assert (verdict.status("search"), verdict.status("model")) == ("excluded", "undetermined")
+
+
+@pytest.mark.parametrize(
+    ("log_p", "weight"), [((-1.0, -2.0), 1), ((-2.0, -1.0), 0), ((-1.0, -1.0), 0), (None, 0)]
+)
+def test_diagnose_a_pruned_target_was_missed_only_where_it_scores_higher(log_p: Any, weight: int) -> None:
+    verdict = case(log_p=log_p, beam=("open", "pruned"))
+    assert weights_of(verdict, "beam") == {"search": weight, "model": 0}
+    open_ = case(log_p=log_p, beam=("open",))  # the search was over before
+    assert weights_of(open_, "beam") == {"search": 0, "model": 0}
+
+
+@pytest.mark.parametrize("scores", [(-6.4, -8.2), (-8.2, -6.4), (-6.4, -6.4)])
+def test_diagnose_says_of_two_scores_what_blame_says(scores: tuple[float, float]) -> None:
+    found = statuses(case(log_p=scores))
+    expected = {"search": ("established", "excluded"), "model": ("excluded", "established")}
+    assert (found["search"], found["model"]) == expected.get(blame(*scores), ("undetermined",) * 2)
+
+
 @pytest.mark.parametrize(
     ("weights", "hidden", "weight", "status"),
     [
@@ -177,6 +205,9 @@ def test_verdict_refuses_an_unknown_explanation() -> None:
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"output": ("x", "y", ".")}, "no failure to explain"),
     ({"source": ()}, "at least one token each"),
+    ({"output": ["x", "y", "."]}, "no failure to explain"),
+    ({"output": ("x", "y", ".", "z")}, "output: it goes on behind the target's end"),
+    ({"log_p": (-1.0,)}, "log_p must be two log probabilities of at most 0"),
     ({"forced": (StepSeen("x", 1, 1),)}, "forced: expected 3 steps, one per token, got 1"),
     ({"log_p": (-1.0, 0.5)}, "log_p must be two log probabilities of at most 0"),
     ({"log_p": (math.nan, -1.0)}, "log_p must be two"),
@@ -212,6 +243,12 @@ def test_observations_refuse_a_score_that_the_steps_do_not_sum_to() -> None:
         case(forced=forced, log_p=(-1.0, -2.0))
 
 
+def test_observations_refuse_scores_that_are_no_numbers() -> None:
+    for bad in (("a", "b"), (None, -1.0), (True, -1.0)):
+        with pytest.raises(TypeError, match="log_p must be two log probabilities, got"):
+            case(log_p=bad)
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [((1, 1.2, None), "p_likeliest must lie"), ((1, 0.4, 0.6), "p_target must be at most p_likeliest = 0.4")],
@@ -219,6 +256,27 @@ def test_observations_refuse_a_score_that_the_steps_do_not_sum_to() -> None:
 def test_step_seen_refuses(values: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         StepSeen(*values)
+
+
+def test_step_seen_refuses_what_is_no_probability() -> None:
+    for values in ((1, None, 0.5), (1, "1", None), (1, 1.0, True)):
+        with pytest.raises(TypeError, match="must be a number, got"):
+            StepSeen(*values)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("log_p", "target", "error", "message"),
+    [
+        ([0.0], -1, ValueError, "target must be at least 0, got -1"),
+        ([0.0], 1, ValueError, r"target must lie in \[0, 1\), got 1"),
+        ([0.0], 0.0, TypeError, "target must be an integer, got 0.0"),
+        ([[0.0]], 0, ValueError, r"log_p must have shape \(V,\) with V >= 1, got \(1, 1\)"),
+        ([], None, ValueError, r"log_p must have shape \(V,\) with V >= 1, got \(0,\)"),
+    ],
+)
+def test_step_seen_of_refuses(log_p: Any, target: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        StepSeen.of(log_p, target)
 
 
 def test_step_seen_of_keeps_the_likeliest_and_the_target() -> None:

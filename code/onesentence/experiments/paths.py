@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from onesentence.evidence.records import Record, memoised, versions_of
 from onesentence.experiments import reversal
 from onesentence.experiments.path_beams import beams_of
 from onesentence.experiments.reversal import ReversalLab
+from onesentence.generate.hypotheses import blame
 from onesentence.seq2seq.batches import Batch
 from onesentence.seq2seq.evaluation import first_difference, labels_of, translate
 from onesentence.seq2seq.reversal_model import SourceReader
@@ -89,22 +90,38 @@ def trained_reader(config: Diagnosis) -> tuple[SourceReader, str]:
     return model, reversal.write_checkpoint(model)
 
 
-def first_failure(model: SourceReader, test: Batch, limit: int) -> tuple[int, Ids]:
-    """Return the place of the first sequence that greedy generation gets wrong, and what was written.
+def wrong_ones(model: SourceReader, test: Batch, limit: int) -> list[tuple[int, Ids]]:
+    """Return the places of the sequences that greedy generation gets wrong, and what was written.
 
     Args:
         model: any reader.
         test: sequences.
         limit: largest number of choices per sequence.
-
-    Raises:
-        ValueError: if all are right.
     """
     written = translate(model, test, eos=VOCABULARY.id(EOS), limit=limit)
-    for index, (row, labels) in enumerate(zip(written, labels_of(test), strict=True)):
-        if row.ids != labels:
-            return index, np.array(row.ids)
-    raise ValueError(f"model: all {len(test)} sequences are right, there is no failure to follow")
+    pairs = enumerate(zip(written, labels_of(test), strict=True))
+    return [(index, np.array(row.ids)) for index, (row, labels) in pairs if row.ids != labels]
+
+
+def failures(config: Diagnosis) -> tuple[Failure, ...]:
+    """Return all sequences of the test part that the reader gets wrong, in the order of drawing.
+
+    Args:
+        config: which reader.
+    """
+    model, digest = trained_reader(config)
+    test, reader = reversal.parts_of(config.lab.data).test, TeachingReader.from_torch(model)
+    return tuple(
+        Failure(
+            reader=reader,
+            index=index,
+            source=test.source[index][test.source_mask[index]],
+            target=test.labels[index][test.mask[index]],
+            greedy=written,
+            checkpoint=digest,
+        )
+        for index, written in wrong_ones(model, test, config.lab.limit)
+    )
 
 
 def failure(config: Diagnosis) -> Failure:
@@ -116,11 +133,12 @@ def failure(config: Diagnosis) -> Failure:
     Raises:
         ValueError: if the reader has all sequences right.
     """
-    model, digest = trained_reader(config)
-    test = reversal.parts_of(config.lab.data).test
-    index, written = first_failure(model, test, config.lab.limit)
-    source, target = test.source[index][test.source_mask[index]], test.labels[index][test.mask[index]]
-    return Failure(TeachingReader.from_torch(model), index, source, target, written, digest)
+    found = failures(config)
+    if not found:
+        raise ValueError(
+            f"config: the reader of seed {config.seed} has all right, there is no failure to follow"
+        )
+    return found[0]
 
 
 def sequence_log_p(reader: TeachingReader, source: Ids, written: Ids) -> float:
@@ -141,6 +159,16 @@ def sequence_log_p(reader: TeachingReader, source: Ids, written: Ids) -> float:
     return float(sum(step.log_p[token] for step, token in zip(steps, written, strict=True)))
 
 
+def blamed(case: Failure) -> Literal["search", "model", "tie"]:
+    """Return what the log probabilities of the right text and of the greedy one say of this failure.
+
+    Args:
+        case: a failure.
+    """
+    right, wrong = (sequence_log_p(case.reader, case.source, ids) for ids in (case.target, case.greedy))
+    return blame(right, wrong)
+
+
 def preferences(config: Diagnosis) -> list[tuple[int, int, int]]:
     """Count, for the dynamic reader of every seed, the failures in which the model gives the wrong text more.
 
@@ -149,20 +177,10 @@ def preferences(config: Diagnosis) -> list[tuple[int, int, int]]:
     Returns:
         Rows (seed, failures, of them with the wrong text likelier).
     """
-    test = reversal.parts_of(config.lab.data).test
     rows = []
     for seed in config.lab.seeds:
-        model, _ = trained_reader(dataclasses.replace(config, seed=seed))
-        reader = TeachingReader.from_torch(model)
-        written = translate(model, test, eos=VOCABULARY.id(EOS), limit=config.lab.limit)
-        pairs = [
-            tuple(sequence_log_p(reader, source[real], np.array(ids)) for ids in (row.ids, labels))
-            for source, real, row, labels in zip(
-                test.source, test.source_mask, written, labels_of(test), strict=True
-            )
-            if row.ids != labels
-        ]
-        rows.append((seed, len(pairs), sum(wrong > right for wrong, right in pairs)))
+        causes = [blamed(case) for case in failures(dataclasses.replace(config, seed=seed))]
+        rows.append((seed, len(causes), causes.count("model")))
     return rows
 
 

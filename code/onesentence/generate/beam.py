@@ -32,7 +32,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from onesentence.generate.beam_places import Places
 from onesentence.generate.checks import checked_first, checked_logits
-from onesentence.generate.hypotheses import Finished, Found, LengthPenalty, SearchSettings, Stop, found_of
+from onesentence.generate.hypotheses import (
+    Finished,
+    Found,
+    LengthPenalty,
+    SearchSettings,
+    Stop,
+    checked_penalty,
+    found_of,
+)
 from onesentence.numerics import log_softmax
 
 S = TypeVar("S")
@@ -88,7 +96,7 @@ def beam_search(
         (3, 1) 0.4 ended
         (1,) 0.5 bound
     """
-    settings = SearchSettings(eos, limit, width, penalty or LengthPenalty(), finished, stop)
+    settings = SearchSettings(eos, limit, width, checked_penalty(penalty), finished, stop)
     places = Places(checked_first(bos), settings, record=record)
     pick = take or take_rows
     for round_number in range(1, settings.limit + 1):

@@ -1,8 +1,10 @@
 """The places of a beam as arrays: what `beam.beam_search` keeps between two calls of the model.
 
-Symbols: `B` sources, `W` places, `V` tokens, `R` rows that the model reads, one per open place of a source that still
-goes on, in the order of sources and places. `slots` are the flat numbers place * V + token of a source's candidates; an
-ended hypothesis is its own candidate, under its place and EOS. Equal scores go by slot, the lowest first.
+Symbols: `B` sources, `W` width, `P` places, as many as a source has needed so far and at most `W`, `V` tokens, `R` rows
+that the model reads, one per open place of a source that still goes on, in the order of sources and places. `slots` are
+the flat numbers place * V + token of a source's candidates; an ended hypothesis is its own candidate, under its place
+and EOS. Equal scores go by slot, the lowest first. Places and columns of ids come with the rounds, so a width or a
+limit that is never reached costs nothing.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ def best_slots(scores: FloatArray, width: int) -> IntArray:
 
 
 class Places:
-    """Hypotheses of all sources: arrays over (B, W), and what was put aside."""
+    """Hypotheses of all sources: arrays over (B, P), and what was put aside."""
 
     def __init__(self, bos: IntArray, settings: SearchSettings, *, record: bool) -> None:
         """Begin with one open hypothesis per source.
@@ -57,15 +59,14 @@ class Places:
             settings: of the search.
             record: whether to keep candidates.
         """
-        B, W = len(bos), settings.width
+        B = len(bos)
         self._settings, self._record = settings, record
-        self._last = np.repeat(bos[:, None], W, axis=1)  # what each place reads next
-        self._ids = np.zeros((B, W, settings.limit), dtype=np.int64)
-        self._length = np.zeros((B, W), dtype=np.int64)
-        self._log_prob, self._score = np.full((2, B, W), -np.inf)
-        self._log_prob[:, 0] = self._score[:, 0] = 0.0
-        self._used = np.isfinite(self._log_prob)
-        self._ended = np.zeros((B, W), dtype=bool)
+        self._last = bos[:, None].copy()  # what each place reads next
+        self._ids = np.zeros((B, 1, 0), dtype=np.int64)
+        self._length = np.zeros((B, 1), dtype=np.int64)
+        self._log_prob, self._score = np.zeros((2, B, 1))
+        self._used = np.ones((B, 1), dtype=bool)
+        self._ended = np.zeros((B, 1), dtype=bool)
         self._going = np.ones(B, dtype=bool)
         self._aside: list[list[Hypothesis]] = [[] for _ in bos]
         self._stopped: list[Stopped] = ["limit"] * B
@@ -96,26 +97,39 @@ class Places:
             For each hypothesis that is open then, the row (of R) that it continues.
         """
         live, V = np.flatnonzero(self._going), log_p.shape[1]
-        W, eos, penalty = self._settings.width, self._settings.eos, self._settings.penalty
+        eos, penalty = self._settings.eos, self._settings.penalty
         reading = self._open[live]
-        total = np.full((len(live), W, V), -np.inf)
-        total[reading] = self._log_prob[live][reading][:, None] + log_p
+        P = reading.shape[1]
+        total = np.full((len(live), P, V), -np.inf)
+        with np.errstate(over="ignore"):  # a sum below every float is -inf: no candidate
+            total[reading] = self._log_prob[live][reading][:, None] + log_p
         scores = total / penalty.divisor(t)
         scores[..., eos] = total[..., eos] / penalty.divisor(t - (not penalty.count_eos))
         stays = self._ended[live]
         total[stays, eos], scores[stays, eos] = self._log_prob[live][stays], self._score[live][stays]
-        flat = scores.reshape(len(live), W * V)
+        flat = scores.reshape(len(live), P * V)
         if self._record:
             for number, source in enumerate(live):
                 self._note(int(source), flat[number], total[number].ravel(), V)
-        slots = best_slots(flat, W)
+        slots = best_slots(flat, min(self._settings.width, P * V))
+        needed = int((np.take_along_axis(flat, slots, axis=1) > -np.inf).sum(axis=1).max())
+        slots = slots[:, :needed]  # best first, so what is left out is no candidate
+        self._widen(needed, t)
         row_of = np.full(reading.shape, -1)
         row_of[reading] = np.arange(len(log_p))
         parents = np.full(self._used.shape, -1)
-        parents[live] = np.take_along_axis(row_of, slots // V, axis=1)
+        parents[live, :needed] = np.take_along_axis(row_of, slots // V, axis=1)
         self._move(live, slots, V, flat, total.reshape(flat.shape))
         self._settle(live)
         return parents[self._open]
+
+    def _widen(self, places: int, columns: int) -> None:
+        """Have at least so many places and columns of ids."""
+        more = max(places - self._used.shape[1], 0)
+        self._ids = np.pad(self._ids, ((0, 0), (0, more), (0, columns - self._ids.shape[2])))
+        if more:
+            for name in ("_last", "_length", "_log_prob", "_score", "_used", "_ended"):
+                setattr(self, name, np.pad(getattr(self, name), ((0, 0), (0, more))))
 
     def _move(self, live: IntArray, slots: IntArray, V: int, scores: FloatArray, total: FloatArray) -> None:
         """Put the chosen candidates into the places of their sources."""
@@ -128,7 +142,8 @@ class Places:
         grown = np.flatnonzero(~stayed)
         ids[grown, length[grown]] = token[rows, columns][grown]
         new = live[rows], columns
-        self._used[live], self._ended[live] = used, False
+        self._used[live] = self._ended[live] = False
+        self._used[new] = True
         self._ids[new], self._length[new] = ids, length + ~stayed
         self._last[new] = token[rows, columns]
         self._log_prob[new] = np.take_along_axis(total, slots, axis=1)[rows, columns]

@@ -26,6 +26,7 @@ from onesentence.generate.hypotheses import (
     LengthPenalty,
     SearchSettings,
     Stop,
+    checked_penalty,
     found_of,
 )
 from onesentence.numerics import log_softmax
@@ -82,7 +83,7 @@ def beam_search_plain(
         (2, 1) 0.3
         (3, 1) 0.4
     """
-    settings = SearchSettings(eos, limit, width, penalty or LengthPenalty(), finished, stop)
+    settings = SearchSettings(eos, limit, width, checked_penalty(penalty), finished, stop)
     beam = [_Held(Hypothesis((), 0.0, 0.0, False), state)]
     aside: list[Hypothesis] = []
     rounds: list[list[Candidate]] = []
@@ -118,9 +119,9 @@ def _extended(held: _Held, step: Step, bos: int, settings: SearchSettings) -> li
         raise ValueError(f"eos must lie in [0, {scores.shape[1]}), got {settings.eos}")
     new = []
     for token, log_p in enumerate(log_softmax(scores)[0].tolist()):
-        if log_p > -np.inf:
-            ids, total, ended = (*old.ids, token), old.log_prob + log_p, token == settings.eos
-            score = settings.penalty.score(total, len(ids), ended=ended)
+        ids, total, ended = (*old.ids, token), old.log_prob + log_p, token == settings.eos
+        score = settings.penalty.score(total, len(ids), ended=ended)
+        if score > -np.inf:  # that of a token that may not come, or of a sum below every float, is not
             new.append(_Held(Hypothesis(ids, total, score, ended), state))
     return new
 

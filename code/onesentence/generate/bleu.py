@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Literal, TypeAlias
 
 from onesentence.checks import checked_integer
@@ -68,10 +69,16 @@ class Bleu:
 def ngrams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
     """Count the runs of n tokens.
 
+    Raises:
+        TypeError: if a string stands for tokens, or n is no integer.
+        ValueError: if n is below 1.
+
     Example:
         >>> ngrams("a book a book".split(), 2)
         Counter({('a', 'book'): 2, ('book', 'a'): 1})
     """
+    if isinstance(words, str):
+        raise TypeError(f"words must be tokens, got the string {words!r}")
     n = checked_integer("n", n, 1)
     return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
 
@@ -83,6 +90,9 @@ def clipped_matches(hypothesis: Sequence[str], references: Iterable[Sequence[str
         hypothesis: tokens.
         references: tokens of each reference; the maximum is taken per n-gram, over all of them.
         n: order, at least 1.
+
+    Raises:
+        TypeError, ValueError: as `ngrams`.
 
     Example:
         >>> clipped_matches("a a a".split(), ["a book".split()], 1)
@@ -145,12 +155,14 @@ def bleu(
         smoothing: what becomes of orders without a match: `none` leaves them 0; `floor` counts `value` matches;
             `add-k` adds `value` to matches and totals of all orders from 2 on, matched or not; `exp` counts 1/2, 1/4,
             ... for the first, second, ... such order.
-        value: of `floor` (0.1 if None) or `add-k` (1 if None); the others take none.
+        value: of `floor` (0.1 if None; at most 1, so that no match is not worth more than one) or `add-k` (1 if None);
+            the others take none.
         n: highest order N.
         lowercase: whether case is ignored.
 
     Raises:
-        TypeError: if a sentence is no string, or strings stand where lists are expected.
+        TypeError: if a sentence is no string, strings or nothing stand where lists are expected, or `value` is no
+            number.
         ValueError: without a hypothesis, with other numbers of hypotheses and lists of references, with an empty list
             of references, for n < 1, an unknown tokenisation or smoothing, or a value out of place.
 
@@ -259,15 +271,19 @@ def _signature(
 
 
 def _checked_value(smoothing: str, value: float | None) -> float | None:
-    if smoothing not in _SMOOTHING:
+    if not isinstance(smoothing, str) or smoothing not in _SMOOTHING:
         raise ValueError(f"smoothing must be one of {', '.join(_SMOOTHING)}, got {smoothing!r}")
     default = _SMOOTHING[smoothing]
     if value is None or default is None:
         if value is not None:
             raise ValueError(f"value must be None for smoothing {smoothing!r}, got {value}")
         return default
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"value must be a number, got {value!r}")
     if not 0 < value < math.inf:
         raise ValueError(f"value must be finite and positive, got {value}")
+    if smoothing == "floor" and value > 1:
+        raise ValueError(f"value must be at most 1 for smoothing 'floor', got {value}")
     return value
 
 
@@ -275,7 +291,9 @@ def _check_corpus(hypotheses: Sequence[str], references: Sequence[Sequence[str]]
     for name, given in (("hypotheses", hypotheses), ("references", references)):
         if isinstance(given, str):
             raise TypeError(f"{name} must be a sequence with an entry per sentence, got the string {given!r}")
-    if not hypotheses:
+        if not isinstance(given, Collection):
+            raise TypeError(f"{name} must be a sequence with an entry per sentence, got {given!r}")
+    if not len(hypotheses):
         raise ValueError("hypotheses: expected at least one, got none")
     if len(hypotheses) != len(references):
         raise ValueError(
@@ -284,5 +302,7 @@ def _check_corpus(hypotheses: Sequence[str], references: Sequence[Sequence[str]]
     for i, group in enumerate(references):
         if isinstance(group, str):
             raise TypeError(f"references[{i}] must be a sequence of strings, got the string {group!r}")
-        if not group:
+        if not isinstance(group, Collection):
+            raise TypeError(f"references[{i}] must be a sequence of strings, got {group!r}")
+        if not len(group):
             raise ValueError(f"references[{i}]: expected at least one reference, got none")

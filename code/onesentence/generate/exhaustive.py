@@ -1,12 +1,13 @@
 """Every text of a small model: what a search should have found, and what one given text scores.
 
 All prefixes within the limit are walked, so the cost grows as V to the power of the limit: for trees and toy models.
+Where there are more than `most` of them, it stops with an error instead of running for ever.
 Section 3.17 of the course.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,19 @@ import numpy as np
 from onesentence.checks import checked_integer
 from onesentence.generate.beam_plain import Step
 from onesentence.generate.checks import checked_logits
-from onesentence.generate.hypotheses import Hypothesis, LengthPenalty
+from onesentence.generate.hypotheses import Hypothesis, LengthPenalty, checked_penalty
 from onesentence.numerics import FloatArray, log_softmax
 
 
 def exhaustive(
-    step: Step, state: Any, *, bos: int, eos: int, limit: int, penalty: LengthPenalty | None = None
+    step: Step,
+    state: Any,
+    *,
+    bos: int,
+    eos: int,
+    limit: int,
+    penalty: LengthPenalty | None = None,
+    most: int = 100_000,
 ) -> tuple[Hypothesis, ...]:
     """Return every text that the model gives a probability, best score first; cut ones stand behind ended ones.
 
@@ -30,10 +38,12 @@ def exhaustive(
         eos: id in [0, V) that ends a text.
         limit: largest number of tokens, EOS among them; a text of that length without EOS is cut.
         penalty: length penalty; None has alpha 0.
+        most: largest number of prefixes that may be walked, the empty one among them: calls of `step`.
 
     Raises:
-        TypeError: if an id or the limit is no integer.
-        ValueError: if one is out of range, or the logits hold NaN or +inf or a row of -inf only.
+        TypeError: if an id, the limit or `most` is no integer, or the penalty is none.
+        ValueError: if one is out of range, the logits hold NaN or +inf or a row of -inf only, or there are more
+            prefixes than `most`.
 
     Example:
         >>> p = np.array([[0, 0, 0.6, 0.4], [0, 1, 0, 0], [0, 0.5, 0.5, 0], [0, 1, 0, 0]])
@@ -47,18 +57,22 @@ def exhaustive(
         (2, 2) 0.3 False
     """
     bos, eos = checked_integer("bos", bos, 0), checked_integer("eos", eos, 0)
-    limit, rule = checked_integer("limit", limit, 1), penalty or LengthPenalty()
-
-    def walk(ids: tuple[int, ...], total: float, read: int, state: Any) -> Iterator[Hypothesis]:
-        log_p, after = _log_p(step, read, state, eos)
-        for token in np.flatnonzero(log_p > -np.inf).tolist():
+    limit, most = checked_integer("limit", limit, 1), checked_integer("most", most, 1)
+    rule, walked, texts = checked_penalty(penalty), 0, []
+    todo: list[tuple[tuple[int, ...], float, Any]] = [((), 0.0, state)]  # the last one goes on: depth first
+    while todo:
+        ids, total, before = todo.pop()
+        walked += 1
+        if walked > most:
+            raise ValueError(f"limit: more than most = {most} prefixes within {limit} tokens")
+        log_p, after = _log_p(step, ids[-1] if ids else bos, before, eos)
+        for token in np.flatnonzero(log_p > -np.inf)[::-1].tolist():
             new, sum_, ended = (*ids, token), total + float(log_p[token]), token == eos
             if ended or len(new) == limit:
-                yield Hypothesis(new, sum_, rule.score(sum_, len(new), ended=ended), ended)
+                texts.append(Hypothesis(new, sum_, rule.score(sum_, len(new), ended=ended), ended))
             else:
-                yield from walk(new, sum_, token, after)
-
-    return tuple(sorted(walk((), 0.0, bos, state), key=lambda text: (not text.ended, -text.score)))
+                todo.append((new, sum_, after))
+    return tuple(sorted(texts, key=lambda text: (not text.ended, -text.score, text.ids)))
 
 
 def score_text(
@@ -83,7 +97,8 @@ def score_text(
         >>> round(float(np.exp(score_text(step, None, [1, 1, 0], bos=0, eos=0).log_prob)), 6)
         0.140625
     """
-    text, rule = [checked_integer("ids", i, 0) for i in ids], penalty or LengthPenalty()
+    text, rule = [checked_integer("ids", i, 0) for i in ids], checked_penalty(penalty)
+    eos = checked_integer("eos", eos, 0)
     if not text or eos in text[:-1]:
         raise ValueError(f"ids: expected at least one token and EOS at the end only, got {text}")
     total, read = 0.0, checked_integer("bos", bos, 0)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, isnan
 from numbers import Real
 from typing import Literal, TypeAlias, get_args
 
@@ -34,6 +34,9 @@ Stop: TypeAlias = Literal["bound", "all", "full"]
 
 Fate: TypeAlias = Literal["open", "ended", "aside", "pruned"]
 """What becomes of a candidate: kept and open, kept and ended, ended and put aside, thrown away."""
+
+TIE = 1e-6
+"""Scores (nats, over the length penalty) of one model no farther apart than this count as equal: rounding moves less."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +66,22 @@ class LengthPenalty:
             raise ValueError(f"alpha must be finite and at least 0, got {self.alpha}")
         if self.kind not in ("gnmt", "power"):
             raise ValueError(f"kind: expected gnmt or power, got {self.kind!r}")
+        if not isinstance(self.count_eos, bool):
+            raise TypeError(f"count_eos must be True or False, got {self.count_eos!r}")
+        object.__setattr__(self, "alpha", float(self.alpha))
 
     def divisor(self, n: int) -> float:
-        """Return lp(n) for n tokens; n below 1 is taken as 1."""
+        """Return lp(n) for n tokens; n below 1 is taken as 1.
+
+        Raises:
+            ValueError: if lp(n) is larger than a float can be.
+        """
         length = max(1, n)
-        base = (5 + length) / 6 if self.kind == "gnmt" else length
-        return float(base**self.alpha)
+        base = (5 + length) / 6 if self.kind == "gnmt" else float(length)
+        try:
+            return float(base**self.alpha)
+        except OverflowError as error:
+            raise ValueError(f"alpha: lp({length}) is beyond a float, got {self.alpha:g}") from error
 
     def score(self, log_prob: float, tokens: int, *, ended: bool) -> float:
         """Return the score of a hypothesis.
@@ -83,6 +96,17 @@ class LengthPenalty:
     def bound(self, log_prob: float, limit: int) -> float:
         """Return the most that a continuation of an open hypothesis can score within `limit` tokens."""
         return log_prob / self.divisor(limit)
+
+
+def checked_penalty(penalty: LengthPenalty | None) -> LengthPenalty:
+    """Return the penalty, one with alpha 0 for None.
+
+    Raises:
+        TypeError: if it is anything else; 0 is no penalty.
+    """
+    if penalty is not None and not isinstance(penalty, LengthPenalty):
+        raise TypeError(f"penalty must be a LengthPenalty, got {penalty!r}")
+    return LengthPenalty() if penalty is None else penalty
 
 
 @dataclass(frozen=True)
@@ -158,8 +182,7 @@ class SearchSettings:
     def __post_init__(self) -> None:
         for name, least in (("eos", 0), ("limit", 1), ("width", 1)):
             object.__setattr__(self, name, checked_integer(name, getattr(self, name), least))
-        if not isinstance(self.penalty, LengthPenalty):
-            raise TypeError(f"penalty must be a LengthPenalty, got {self.penalty!r}")
+        checked_penalty(self.penalty).divisor(self.limit)
         for name, known in (("finished", get_args(Finished)), ("stop", get_args(Stop))):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name}: expected one of {', '.join(known)}, got {getattr(self, name)!r}")
@@ -221,17 +244,29 @@ def follow(found: Found, ids: Sequence[int]) -> tuple[Candidate, ...]:
     return tuple(steps)
 
 
-def blame(found: Found, reference: Hypothesis) -> Literal["none", "search", "model"]:
-    """Say what one returned text and one reference prove about each other, under the stated score.
+def blame(target: float, returned: float, *, tie: float = TIE) -> Literal["search", "model", "tie"]:
+    """Say what two scores prove about a search that returned another text than the target.
 
-    "search": the reference scores higher than what was returned, so the search missed at least this pair's better one.
-    "model": the model scores the returned text as high or higher; a better search cannot return the reference instead.
-    "none": they are the same. Nothing is said about texts other than these two.
+    "search": the target scores higher, so the search missed at least this better one.
+    "model": what was returned scores higher; no better search can return the target instead.
+    "tie": neither does. Nothing is said about texts other than these two, and where the target was pruned says less.
 
     Args:
-        found: a search.
-        reference: the text that should have been returned, scored by the same model and penalty.
+        target: score of the text that should have been returned.
+        returned: score of the one that was, under the same model and length penalty.
+        tie: scores no farther apart than this count as equal, at least 0.
+
+    Raises:
+        ValueError: if a score is NaN, or `tie` is negative or NaN.
+
+    Example:
+        >>> blame(-6.4, -8.2), blame(-8.2, -6.4), blame(-6.4, -6.4)
+        ('search', 'model', 'tie')
     """
-    if found.best.ids == reference.ids:
-        return "none"
-    return "search" if reference.score > found.best.score else "model"
+    if isnan(target) or isnan(returned):
+        raise ValueError(f"target, returned: expected two scores, got {target} and {returned}")
+    if not tie >= 0:
+        raise ValueError(f"tie must be at least 0, got {tie}")
+    if target == returned or abs(target - returned) <= tie:  # equal first: -inf less -inf is NaN
+        return "tie"
+    return "search" if target > returned else "model"

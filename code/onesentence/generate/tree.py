@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,7 @@ class Tree:
     _next: NDArray[np.int64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        _check_rows(self.after)
         named = dict.fromkeys(token for row in self.after.values() for token in row)
         if bad := [t for t in named if not t or t != "".join(t.split()) or t == BOS]:
             raise ValueError(f"after: a token must be a word without blanks and not BOS, got {bad[0]!r}")
@@ -136,7 +138,12 @@ class Tree:
         Returns:
             Tokens, probability, and "kept", "ended", "pruned" or, where the search never formed it, "unseen". What was
             kept at first and thrown away later counts as pruned if it had ended, as kept if it was extended.
+
+        Raises:
+            ValueError: if the search kept no records: then nothing is known of any prefix.
         """
+        if not found.rounds:
+            raise ValueError("found: expected a search with record=True, got one without records")
         names = {"open": "kept", "aside": "ended"}
         fate = {c.ids: names.get(c.fate, c.fate) for candidates in found.rounds for c in candidates}
         rows: list[tuple[tuple[str, ...], float, str]] = []
@@ -163,6 +170,20 @@ class Tree:
     def text(self, ids: Sequence[int]) -> str:
         """Return the tokens of ids with blanks between them."""
         return " ".join(self.tokens[i] for i in ids)
+
+
+def _check_rows(after: Mapping[str, Mapping[str, float]]) -> None:
+    """Refuse what is no mapping of prefixes to {token: probability}."""
+    if not isinstance(after, Mapping):
+        raise TypeError(f"after must map prefixes to {{token: probability}}, got {after!r}")
+    for prefix, row in after.items():
+        if not (isinstance(prefix, str) and isinstance(row, Mapping)):
+            raise TypeError(f"after must map prefixes to {{token: probability}}, got {prefix!r}: {row!r}")
+        for token, p in row.items():
+            if not isinstance(token, str) or isinstance(p, bool) or not isinstance(p, Real):
+                raise TypeError(
+                    f"after: expected tokens with probabilities for {prefix!r}, got {token!r}: {p!r}"
+                )
 
 
 def _join(prefix: str, token: str) -> str:

@@ -14,8 +14,9 @@ Of the distribution at the first wrong step, whatever the scores of the wholes:
 They do not exclude each other between the floors: a model may prefer the wrong text because it misreads. An observation
 settles an explanation (2), hints (1), or cannot tell (0). The rules, with their reasons, are the functions below.
 
-Search and model by the two scores: sections 3.15 and 3.16 of the course. History by the first difference: section 3.13.
-That weights are no use: compare Jain and Wallace 2019 (arXiv:1902.10186); here the step is run again instead.
+Search and model by the two scores, `generate.hypotheses.blame`: sections 3.15 and 3.16 of the course. History by the
+first difference: section 3.13. That weights are no use: compare Jain and Wallace 2019 (arXiv:1902.10186); here the step
+is run again instead.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from onesentence.seq2seq.observed import CLOSE, Observations, StepSeen
+from onesentence.seq2seq.observed import Observations, StepSeen
 
 Explanation: TypeAlias = Literal["search", "model", "history", "reading", "source"]
 Observation: TypeAlias = Literal["scores", "beam", "steps", "first", "weights", "hidden", "aimed", "twin"]
@@ -120,24 +121,23 @@ def diagnose(seen: Observations) -> Verdict:
 
 def _of_scores(seen: Observations) -> Iterator[Evidence]:
     """The higher of two scores says, of this pair, whether the search or the model is at fault; a tie does not."""
-    if seen.log_p is None:
+    if seen.blamed is None:
         return
-    target, output = seen.log_p
-    ahead = 0 if abs(target - output) < CLOSE else 2 if target > output else -2
+    ahead = {"search": 2, "tie": 0, "model": -2}[seen.blamed]
     yield Evidence("scores", "search", ahead)
     yield Evidence("scores", "model", -ahead)
 
 
 def _of_beam(seen: Observations) -> Iterator[Evidence]:
-    """Kept whole and not returned: it scores lower. Pruned: where it was lost, if it would have won at all."""
+    """Kept whole and not returned: it scores no higher. Pruned: where it was lost, if it would have won at all."""
     if not seen.beam:
         return
     if seen.kept:
         yield Evidence("beam", "search", -2)
-        yield Evidence("beam", "model", 2)
+        yield Evidence("beam", "model", 0 if seen.blamed == "tie" else 2)
         return
-    won = seen.log_p is not None and seen.log_p[0] > seen.log_p[1] + CLOSE
-    yield Evidence("beam", "search", 1 if won and seen.beam[-1] == "pruned" else 0)
+    lost = seen.blamed == "search" and seen.beam[-1] == "pruned"
+    yield Evidence("beam", "search", 1 if lost else 0)
     yield Evidence("beam", "model", 0)
 
 

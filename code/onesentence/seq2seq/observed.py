@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, get_args
+from numbers import Real
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from onesentence.checks import checked_integer
-from onesentence.generate.hypotheses import Fate
+from onesentence.generate.hypotheses import TIE, Fate, blame
 from onesentence.numerics import as_floats
 from onesentence.seq2seq.evaluation import first_difference
 
-CLOSE = 1e-6
-"""Two probabilities or log probabilities (nats) of one model closer than this count as equal."""
+CLOSE = TIE
+"""Two probabilities of one model closer than this count as equal; so do, in `blame`, two log probabilities (nats)."""
 
 SUM = 1e-3
 """How far a stated log probability (nats) may lie from the sum over the steps."""
@@ -44,7 +45,11 @@ class StepSeen:
     def __post_init__(self) -> None:
         for name in ("p_likeliest", "p_target"):
             value = getattr(self, name)
-            if value is not None and not 0 <= value <= 1 + CLOSE:
+            if name == "p_target" and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, Real):
+                raise TypeError(f"{name} must be a number, got {value!r}")
+            if not 0 <= float(value) <= 1 + CLOSE:
                 raise ValueError(f"{name} must lie in [0, 1], got {value}")
         if self.p_target is not None and self.p_target > self.p_likeliest + CLOSE:
             raise ValueError(
@@ -57,13 +62,21 @@ class StepSeen:
 
         Args:
             log_p: log probabilities, (V,), in nats.
-            target: id of the target's token, None behind its end.
+            target: id of the target's token, in [0, V), None behind its end.
+
+        Raises:
+            TypeError: if `log_p` is not real or `target` no integer.
+            ValueError: if `log_p` is no vector or `target` lies outside it.
 
         Example:
             >>> StepSeen.of(np.log([0.25, 0.75]), 0)
             StepSeen(likeliest=1, p_likeliest=0.75, p_target=0.25)
         """
         p = np.exp(as_floats("log_p", log_p))
+        if p.ndim != 1 or not p.size:
+            raise ValueError(f"log_p must have shape (V,) with V >= 1, got {p.shape}")
+        if target is not None and checked_integer("target", target, 0) >= len(p):
+            raise ValueError(f"target must lie in [0, {len(p)}), got {target}")
         return cls(int(p.argmax()), float(p.max()), None if target is None else float(p[target]))
 
 
@@ -103,10 +116,14 @@ class Observations:
     twin: float | None = None
 
     def __post_init__(self) -> None:
+        for name in ("source", "target", "output"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))  # a list is never equal to a tuple
         if not self.source or not self.target:
             raise ValueError("source, target: expected at least one token each")
         if self.target == self.output:
             raise ValueError("output: it is the target, there is no failure to explain")
+        if self.output[: len(self.target)] == self.target:
+            raise ValueError("output: it goes on behind the target's end, no step of the target is wrong")
         self._check_paths()
         self._check_scores()
         self._check_beam()
@@ -138,6 +155,8 @@ class Observations:
     def _check_scores(self) -> None:
         if self.log_p is None:
             return
+        if any(isinstance(x, bool) or not isinstance(x, Real) for x in self.log_p):
+            raise TypeError(f"log_p must be two log probabilities, got {self.log_p}")
         if len(self.log_p) != 2 or not all(x <= 0 for x in self.log_p):  # false for NaN too
             raise ValueError(f"log_p must be two log probabilities of at most 0, got {self.log_p}")
         factors = [step.p_target for step in self.forced]
@@ -149,10 +168,15 @@ class Observations:
     def _check_beam(self) -> None:
         if unknown := [fate for fate in self.beam if fate not in get_args(Fate)]:
             raise ValueError(f"beam: expected {', '.join(get_args(Fate))}, got {unknown[0]!r}")
-        if self.kept and self.log_p is not None and self.log_p[0] > self.log_p[1] + CLOSE:
+        if self.kept and self.blamed == "search":
             raise ValueError(
                 "beam, log_p: a search that keeps the target to the end returns nothing that scores lower"
             )
+
+    @property
+    def blamed(self) -> Literal["search", "model", "tie"] | None:
+        """What the two scores say, None without them."""
+        return None if self.log_p is None else blame(*self.log_p)
 
     @property
     def kept(self) -> bool:
