@@ -1,0 +1,115 @@
+"""Multi-head attention that trains, in PyTorch; `attention.multi_head` holds the formula head by head in NumPy.
+
+Symbols: `B` batch, `T` query length, `S` key length, `C` width, `H` heads, `D` head size C / H. One matrix holds W^Q,
+W^K and W^V of all heads, rows in this order and head by head inside, as `nn.MultiheadAttention` keeps them, so weights
+can be copied either way. Masks are `True = may read` and broadcast to (B, H, T, S): `nn.MultiheadAttention` means the
+opposite by True. A query that may read nothing gets output W^O 0 + b^O and passes no gradient to keys or values.
+
+Vaswani et al. 2017 (arXiv:1706.03762), section 3.2.2, which has no biases; `nn.MultiheadAttention` has. Sections 4.3,
+4.6 and 4.8 of the course.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import torch
+from torch import Tensor, nn
+
+KeysValues: TypeAlias = tuple[Tensor, Tensor]
+"""Keys and values of all heads, (B, H, S, D) each."""
+
+
+class MultiHeadAttention(nn.Module):
+    """Projections, H reads at once, and the projection back.
+
+    Args:
+        C: width, a multiple of H.
+        H: number of heads.
+
+    Example:
+        >>> layer = MultiHeadAttention(8, 2)
+        >>> x = torch.zeros(1, 3, 8)
+        >>> tuple(layer(x).shape), tuple(layer.weights(x)[0, 0, 0].tolist())
+        ((1, 3, 8), (0.3333333432674408, 0.3333333432674408, 0.3333333432674408))
+    """
+
+    def __init__(self, C: int, H: int) -> None:
+        super().__init__()
+        if C < 1 or H < 1 or C % H:
+            raise ValueError(f"C must be a multiple of H = {H}, got {C}")
+        self.C, self.H = C, H
+        self.project = nn.Linear(C, 3 * C)  # W^Q, W^K, W^V
+        self.merge = nn.Linear(C, C)  # W^O
+        nn.init.xavier_uniform_(self.project.weight)
+        nn.init.zeros_(self.project.bias)
+        nn.init.zeros_(self.merge.bias)
+
+    def forward(self, x: Tensor, *, mask: Tensor | None = None, causal: bool = False) -> Tensor:
+        """Read the positions of x with queries of the same x: self-attention.
+
+        Args:
+            x: (B, T, C).
+            mask: `True = may read`, broadcastable to (B, H, T, T).
+            causal: no position reads a later one; not together with a mask.
+
+        Returns:
+            (B, T, C).
+        """
+        q, k, v = self._heads(self.project(x), 3)
+        return self.attend(q, (k, v), mask=mask, causal=causal)
+
+    def queries(self, x: Tensor) -> Tensor:
+        """Return the queries of (B, T, C), (B, H, T, D)."""
+        return self._heads(self._part(x, 0, 1), 1)[0]
+
+    def keys_values(self, source: Tensor) -> KeysValues:
+        """Return keys and values of (B, S, C), computed once and read as often as wanted."""
+        k, v = self._heads(self._part(source, 1, 3), 2)
+        return k, v
+
+    def attend(
+        self, q: Tensor, kv: KeysValues, *, mask: Tensor | None = None, causal: bool = False
+    ) -> Tensor:
+        """Read keys and values with queries and bring the heads back together.
+
+        Args:
+            q: of `queries`, (B, H, T, D).
+            kv: of `keys_values`.
+            mask: `True = may read`, broadcastable to (B, H, T, S).
+            causal: query i reads keys 0 to i; not together with a mask.
+
+        Returns:
+            (B, T, C).
+        """
+        k, v = kv
+        heads = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal)
+        B, _, T, _ = heads.shape
+        out: Tensor = self.merge(heads.transpose(1, 2).reshape(B, T, self.C))
+        return out
+
+    def weights(self, x: Tensor, source: Tensor | None = None, *, mask: Tensor | None = None) -> Tensor:
+        """Return alpha, (B, H, T, S): what `forward` and `attend` multiply the values with.
+
+        Args:
+            x: what asks, (B, T, C).
+            source: what is read, (B, S, C); None means x.
+            mask: `True = may read`, broadcastable to (B, H, T, S). A row that is all False gets weights 0.
+        """
+        q = self.queries(x)
+        k, _ = self.keys_values(x if source is None else source)
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        if mask is None:
+            return scores.softmax(dim=-1)
+        alpha = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+        return alpha.masked_fill(~mask, 0.0)  # also where a row was nothing but -inf
+
+    def _part(self, x: Tensor, start: int, stop: int) -> Tensor:
+        """Project with some of W^Q, W^K, W^V."""
+        rows = slice(start * self.C, stop * self.C)
+        return nn.functional.linear(x, self.project.weight[rows], self.project.bias[rows])
+
+    def _heads(self, projected: Tensor, parts: int) -> tuple[Tensor, ...]:
+        """Split (B, T, parts * C) into parts of (B, H, T, D)."""
+        B, T, _ = projected.shape
+        return projected.view(B, T, parts, self.H, self.C // self.H).permute(2, 0, 3, 1, 4).unbind(0)
