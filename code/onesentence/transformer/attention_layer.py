@@ -107,9 +107,12 @@ class MultiHeadAttention(nn.Module):
     def _part(self, x: Tensor, start: int, stop: int) -> Tensor:
         """Project with some of W^Q, W^K, W^V."""
         rows = slice(start * self.C, stop * self.C)
-        return nn.functional.linear(x, self.project.weight[rows], self.project.bias[rows])
+        out: Tensor = nn.functional.linear(x, self.project.weight[rows], self.project.bias[rows])
+        return out
 
     def _heads(self, projected: Tensor, parts: int) -> tuple[Tensor, ...]:
         """Split (B, T, parts * C) into parts of (B, H, T, D)."""
         B, T, _ = projected.shape
-        return projected.view(B, T, parts, self.H, self.C // self.H).permute(2, 0, 3, 1, 4).unbind(0)
+        apart = projected.view(B, T, parts, self.H, self.C // self.H)
+        heads: tuple[Tensor, ...] = apart.permute(2, 0, 3, 1, 4).unbind(0)
+        return heads

@@ -40,7 +40,8 @@ class AddNorm(nn.Module):
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """Return LN(x + f(x)) or x + f(LN(x)), (B, T, C)."""
         if self.order == "pre":
-            return x + self.dropout(sublayer(self.norm(x)))
+            added: Tensor = x + self.dropout(sublayer(self.norm(x)))
+            return added
         out: Tensor = self.norm(x + self.dropout(sublayer(x)))
         return out
 

@@ -59,7 +59,8 @@ class TranslatorDecoder(nn.Module):
 
     def first_state(self, memory: Memory) -> TargetState:
         """Return the state before BOS is read."""
-        source = tuple(b.cross.keys_values(memory.states) for b in self.blocks if b.cross is not None)
+        layers = [block.cross for block in self.blocks if isinstance(block, DecoderBlock)]
+        source = tuple(cross.keys_values(memory.states) for cross in layers if cross is not None)
         return TargetState(source, memory.mask)
 
     def forward(self, inputs: Tensor, state: TargetState) -> tuple[Tensor, TargetState]:

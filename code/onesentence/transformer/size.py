@@ -12,7 +12,6 @@ Symbols: `C` width, `F` width inside the FFN, `V_s`, `V_t` vocabularies. Section
 
 from __future__ import annotations
 
-
 from onesentence.transformer.config import TransformerConfig
 
 

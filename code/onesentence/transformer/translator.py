@@ -59,11 +59,13 @@ class TransformerTranslator(nn.Module):
 
     @torch.no_grad()
     def start(self, source: ArrayLike, mask: ArrayLike | None = None) -> TargetState:
+        """Read sources (B, S) and return the state that generation starts with."""
         ids = torch.from_numpy(np.asarray(source))
         real = torch.ones_like(ids, dtype=torch.bool) if mask is None else torch.from_numpy(np.array(mask))
         return self.first_state(ids, real)
 
     @torch.no_grad()
     def step(self, ids: ArrayLike, state: TargetState) -> tuple[FloatArray, TargetState]:
+        """Read one token of each sentence, (B,); return logits (B, V) and the state."""
         logits, state = self.decode(torch.from_numpy(np.asarray(ids))[:, None], state)
         return logits[:, 0].numpy(), state
