@@ -11,6 +11,7 @@ Vaswani et al. 2017 (arXiv:1706.03762), section 3.2.2, which has no biases; `nn.
 
 from __future__ import annotations
 
+import math
 from typing import TypeAlias
 
 import torch
@@ -98,11 +99,13 @@ class MultiHeadAttention(nn.Module):
         """
         q = self.queries(x)
         k, _ = self.keys_values(x if source is None else source)
-        scores = q @ k.mT / q.shape[-1] ** 0.5
+        scores = q @ k.mT / math.sqrt(q.shape[-1])
         if mask is None:
             return scores.softmax(dim=-1)
-        alpha = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
-        return alpha.masked_fill(~mask, 0.0)  # also where a row was nothing but -inf
+        lowest = torch.finfo(
+            scores.dtype
+        ).min  # finite: a row of -inf only would be NaN, and its gradient too
+        return scores.masked_fill(~mask, lowest).softmax(dim=-1).masked_fill(~mask, 0.0)
 
     def _part(self, x: Tensor, start: int, stop: int) -> Tensor:
         """Project with some of W^Q, W^K, W^V."""
