@@ -39,7 +39,7 @@ def block() -> TeachingBlock:
         w_q=np.stack([front, back]),
         w_k=np.stack([front, front[:, ::-1]]),
         w_v=np.stack([back, front]),
-        w_o=np.kron([[1.0, 1], [1, -1]], np.eye(2)),
+        w_o=np.kron(np.array([[1.0, 1], [1, -1]]), np.eye(2)),
     )
     differences = np.array([[1.0, -1], [-1, 1], [0, 0], [0, 0]])  # of the first two features, both signs
     back_again = np.array([[0.0, 0, 0.25, 0], [0, 0, 0, 0.25]])

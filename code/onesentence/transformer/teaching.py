@@ -64,11 +64,11 @@ class TeachingBlock:
     heads: MultiHead
     w_1: FloatArray
     w_2: FloatArray
-    b_1: FloatArray | None = None
-    b_2: FloatArray | None = None
-    gamma: FloatArray | None = None
-    beta: FloatArray | None = None
-    b_o: FloatArray | None = None
+    b_1: FloatArray = None  # type: ignore[assignment]  # filled below
+    b_2: FloatArray = None  # type: ignore[assignment]  # filled below
+    gamma: FloatArray = None  # type: ignore[assignment]  # filled below
+    beta: FloatArray = None  # type: ignore[assignment]  # filled below
+    b_o: FloatArray = None  # type: ignore[assignment]  # filled below
     eps: float = 1e-5
 
     def __post_init__(self) -> None:
@@ -104,7 +104,6 @@ class TeachingBlock:
             TypeError, ValueError: as `MultiHead`.
         """
         x = as_floats("x", x)
-        assert self.gamma is not None and self.beta is not None  # filled above
         attention = self.heads(x, mask=mask)
         residual = x + attention.output + self.b_o
         u = layer_norm(residual, self.gamma[0], self.beta[0], eps=self.eps)
