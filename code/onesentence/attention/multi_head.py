@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from onesentence.attention.inputs import finite
 from onesentence.attention.read import read
 from onesentence.checks import checked_integer
 from onesentence.numerics import FloatArray, as_floats
@@ -71,7 +72,7 @@ class MultiHead:
 
     def __post_init__(self) -> None:
         for name in ("w_q", "w_k", "w_v", "w_o"):
-            object.__setattr__(self, name, as_floats(name, getattr(self, name)))
+            object.__setattr__(self, name, finite(name, getattr(self, name)))
         if self.w_q.ndim != 3 or 0 in self.w_q.shape:
             raise ValueError(f"w_q must have shape (H, C, D), got {self.w_q.shape}")
         H, C, _ = self.w_q.shape
@@ -104,7 +105,7 @@ class MultiHead:
         return MultiHeadRead(q, k, v, r.scores, r.weights, r.context, joined, joined @ self.w_o)
 
     def _input(self, name: str, value: ArrayLike) -> FloatArray:
-        array = as_floats(name, value)
+        array = finite(name, value)
         C = self.w_q.shape[1]
         if array.ndim < 2 or array.shape[-1] != C:
             raise ValueError(f"{name} must have shape (..., T, {C}), got {array.shape}")

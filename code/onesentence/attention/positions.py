@@ -10,12 +10,10 @@ Section 4.5 of the course.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onesentence.checks import as_ids, checked_integer
+from onesentence.checks import as_ids, checked_integer, checked_number
 from onesentence.numerics import FloatArray
 
 
@@ -30,7 +28,7 @@ def frequencies(C: int, *, base: float = 10000.0) -> FloatArray:
         (ceil(C / 2),), falling from 1.
 
     Raises:
-        TypeError: if `C` is not an integer.
+        TypeError: if `C` is not an integer or `base` no number.
         ValueError: if `C` is less than 1 or `base` not a finite number above 1.
 
     Example:
@@ -38,8 +36,9 @@ def frequencies(C: int, *, base: float = 10000.0) -> FloatArray:
         [1.0, 0.01]
     """
     C = checked_integer("C", C, 1)
-    if not (math.isfinite(base) and base > 1):
-        raise ValueError(f"base must be finite and larger than 1, got {base}")
+    base = checked_number("base", base)
+    if base <= 1:
+        raise ValueError(f"base must be larger than 1, got {base}")
     return base ** -(np.arange(0, C, 2) / C)
 
 
@@ -55,7 +54,7 @@ def sinusoidal(positions: ArrayLike, C: int, *, base: float = 10000.0) -> FloatA
         (..., C).
 
     Raises:
-        TypeError: if positions or `C` are not integers.
+        TypeError: if positions or `C` are not integers or `base` is no number.
         ValueError: if a position is negative, `C` less than 1, or `base` no finite number above 1.
 
     Example:

@@ -17,6 +17,8 @@ from typing import TypeAlias
 import torch
 from torch import Tensor, nn
 
+from onesentence.checks import checked_integer
+
 KeysValues: TypeAlias = tuple[Tensor, Tensor]
 """Keys and values of all heads, (B, H, S, D) each."""
 
@@ -28,6 +30,10 @@ class MultiHeadAttention(nn.Module):
         C: width, a multiple of H.
         H: number of heads.
 
+    Raises:
+        TypeError: if one is not an integer.
+        ValueError: if one is less than 1 or `C` no multiple of `H`.
+
     Example:
         >>> layer = MultiHeadAttention(8, 2)
         >>> x = torch.zeros(1, 3, 8)
@@ -37,7 +43,8 @@ class MultiHeadAttention(nn.Module):
 
     def __init__(self, C: int, H: int) -> None:
         super().__init__()
-        if C < 1 or H < 1 or C % H:
+        C, H = checked_integer("C", C, 1), checked_integer("H", H, 1)
+        if C % H:
             raise ValueError(f"C must be a multiple of H = {H}, got {C}")
         self.C, self.H = C, H
         self.project = nn.Linear(C, 3 * C)  # W^Q, W^K, W^V
@@ -56,16 +63,28 @@ class MultiHeadAttention(nn.Module):
 
         Returns:
             (B, T, C).
+
+        Raises:
+            TypeError: if the mask is not boolean.
+            ValueError: if a shape does not fit, or there is a mask beside `causal`.
         """
+        q, kv = self.queries_keys_values(x)
+        return self.attend(q, kv, mask=mask, causal=causal)
+
+    def queries_keys_values(self, x: Tensor) -> tuple[Tensor, KeysValues]:
+        """Return all three of the same (B, T, C), projected at once: what self-attention reads with."""
+        self._check_input("x", x)
         q, k, v = self._heads(self.project(x), 3)
-        return self.attend(q, (k, v), mask=mask, causal=causal)
+        return q, (k, v)
 
     def queries(self, x: Tensor) -> Tensor:
         """Return the queries of (B, T, C), (B, H, T, D)."""
+        self._check_input("x", x)
         return self._heads(self._part(x, 0, 1), 1)[0]
 
     def keys_values(self, source: Tensor) -> KeysValues:
         """Return keys and values of (B, S, C), computed once and read as often as wanted."""
+        self._check_input("source", source)
         k, v = self._heads(self._part(source, 1, 3), 2)
         return k, v
 
@@ -82,8 +101,14 @@ class MultiHeadAttention(nn.Module):
 
         Returns:
             (B, T, C).
+
+        Raises:
+            TypeError, ValueError: as `forward`.
         """
         k, v = kv
+        _check_read(q, k, v, mask)
+        if causal and mask is not None:
+            raise ValueError("causal: not together with a mask, got both")
         heads = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal)
         B, _, T, _ = heads.shape
         out: Tensor = self.merge(heads.transpose(1, 2).reshape(B, T, self.C))
@@ -96,16 +121,22 @@ class MultiHeadAttention(nn.Module):
             x: what asks, (B, T, C).
             source: what is read, (B, S, C); None means x.
             mask: `True = may read`, broadcastable to (B, H, T, S). A row that is all False gets weights 0.
+
+        Raises:
+            TypeError, ValueError: as `forward`.
         """
         q = self.queries(x)
-        k, _ = self.keys_values(x if source is None else source)
+        k, v = self.keys_values(x if source is None else source)
+        _check_read(q, k, v, mask)
         scores = q @ k.mT / math.sqrt(q.shape[-1])
         if mask is None:
             return scores.softmax(dim=-1)
-        lowest = torch.finfo(
-            scores.dtype
-        ).min  # finite: a row of -inf only would be NaN, and its gradient too
+        lowest = torch.finfo(scores.dtype).min  # finite: a row of -inf only would be NaN, its gradient too
         return scores.masked_fill(~mask, lowest).softmax(dim=-1).masked_fill(~mask, 0.0)
+
+    def _check_input(self, name: str, x: Tensor) -> None:
+        if x.ndim != 3 or x.shape[-1] != self.C:
+            raise ValueError(f"{name} must have shape (B, length, {self.C}), got {tuple(x.shape)}")
 
     def _part(self, x: Tensor, start: int, stop: int) -> Tensor:
         """Project with some of W^Q, W^K, W^V."""
@@ -119,3 +150,20 @@ class MultiHeadAttention(nn.Module):
         apart = projected.view(B, T, parts, self.H, self.C // self.H)
         heads: tuple[Tensor, ...] = apart.permute(2, 0, 3, 1, 4).unbind(0)
         return heads
+
+
+def _check_read(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> None:
+    """Refuse keys, values and masks that do not fit the queries, or that PyTorch would read another way."""
+    B, H, T, D = q.shape
+    if k.shape != v.shape or k.ndim != 4 or (*k.shape[:2], k.shape[3]) != (B, H, D):
+        raise ValueError(
+            f"keys and values must have shape ({B}, {H}, S, {D}), got {tuple(k.shape)} and {tuple(v.shape)}"
+        )
+    if mask is None:
+        return
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask must be boolean (True = may read), got {mask.dtype}")
+    scores, own = (B, H, T, k.shape[2]), tuple(mask.shape)
+    axes = zip(own[::-1], scores[::-1], strict=False)
+    if len(own) > 4 or any(n not in (1, size) for n, size in axes):
+        raise ValueError(f"mask must broadcast to {scores}, got shape {own}")

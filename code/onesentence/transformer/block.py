@@ -110,15 +110,15 @@ class DecoderBlock(nn.Module):
         kept: list[KeysValues] = []
 
         def own(y: Tensor) -> Tensor:
-            k, v = self.attention.keys_values(y)
+            q, (k, v) = self.attention.queries_keys_values(y)
             if past is not None:
                 k, v = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)
             kept.append((k, v))
-            T, S = y.shape[1], k.shape[2]
+            T, S = q.shape[2], k.shape[2]
             if T == S:
-                return self.attention.attend(self.attention.queries(y), (k, v), causal=True)
+                return self.attention.attend(q, (k, v), causal=True)
             may = torch.ones(T, S, dtype=torch.bool, device=y.device).tril(S - T)
-            return self.attention.attend(self.attention.queries(y), (k, v), mask=may)
+            return self.attention.attend(q, (k, v), mask=None if T == 1 else may)
 
         u = self.around[0](x, own)
         if self.cross is not None:

@@ -6,11 +6,10 @@ Symbols: `C` width (`d_model`), `H` heads (`n_head`), `D` head size C / H, `V` v
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from onesentence.checks import checked_integer
+from onesentence.checks import checked_integer, checked_number
 
 Order = Literal["post", "pre"]
 """Where a block normalises: after adding, LN(x + f(x)), or before the sublayer, x + f(LN(x))."""
@@ -35,6 +34,10 @@ class TransformerConfig:
         dropout: share of components of each sublayer's output, and of embedding plus position, zeroed in training.
         cross: whether decoder blocks read the source; without it the model knows nothing of the source.
         barred: target ids that are never predicted.
+
+    Raises:
+        TypeError: if a size or id is not an integer, `dropout` no number or `cross` not boolean.
+        ValueError: if a value is out of range, `d_model` no multiple of `n_head`, or nothing is left to predict.
     """
 
     source_size: int
@@ -63,10 +66,14 @@ class TransformerConfig:
         ):
             if value not in known:
                 raise ValueError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
-        if not (math.isfinite(self.dropout) and 0 <= self.dropout < 1):
+        if not isinstance(self.cross, bool):
+            raise TypeError(f"cross must be True or False, got {self.cross!r}")
+        if not 0 <= checked_number("dropout", self.dropout) < 1:
             raise ValueError(f"dropout must lie in [0, 1), got {self.dropout}")
-        if len({i for i in self.barred if 0 <= i < self.target_size}) != len(self.barred):
-            raise ValueError(f"barred: expected different ids below {self.target_size}, got {self.barred}")
+        different = {i for i in self.barred if checked_integer("barred", i, 0) < self.target_size}
+        if len(different) != len(self.barred) or len(different) == self.target_size:
+            expected = f"different ids below {self.target_size}, and not all of them"
+            raise ValueError(f"barred: expected {expected}, got {self.barred}")
         if len(self.barred) == self.target_size:
             raise ValueError("barred: at least one symbol must be left to predict, got none")
 

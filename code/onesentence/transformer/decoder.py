@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from onesentence.transformer.attention_layer import KeysValues
 from onesentence.transformer.block import DecoderBlock
 from onesentence.transformer.config import TransformerConfig
-from onesentence.transformer.embedding import InputEmbedding
+from onesentence.transformer.embedding import InputEmbedding, checked_tokens
 from onesentence.transformer.encoder import Memory
 from onesentence.transformer.norms import LayerNorm
 
@@ -72,10 +72,21 @@ class TranslatorDecoder(nn.Module):
 
         Returns:
             Logits, (B, T, V), -inf for symbols that are never predicted, and the state after the last token.
+
+        Raises:
+            TypeError: if `inputs` are not integers.
+            ValueError: if they have another shape, an id lies outside the vocabulary, or positions are learned and
+                there are not so many.
         """
+        B = len(state.mask)
+        if inputs.ndim != 2 or len(inputs) != B:
+            raise ValueError(
+                f"inputs must have shape ({B}, T), as the state has {B} rows, got {tuple(inputs.shape)}"
+            )
+        checked_tokens("inputs", inputs, self.embedding.tokens.num_embeddings)
         T = inputs.shape[1]
         before = 0 if state.past is None else state.past[0][0].shape[2]
-        x = self.embedding(inputs, torch.arange(before, before + T))
+        x = self.embedding(inputs, torch.arange(before, before + T, device=inputs.device))
         may_read = None if bool(state.mask.all()) else state.mask[:, None, None]
         past = []
         for i, block in enumerate(self.blocks):

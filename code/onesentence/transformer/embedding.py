@@ -13,6 +13,29 @@ from onesentence.attention.positions import sinusoidal
 from onesentence.transformer.config import Positions, TransformerConfig
 
 
+def checked_tokens(name: str, ids: Tensor, size: int | None = None) -> None:
+    """Refuse what are no ids of a table.
+
+    Args:
+        name: what error messages call them.
+        ids: integers in [0, size), at least one, any shape.
+        size: rows of the table; None means that there is no end.
+
+    Raises:
+        TypeError: if they are not integers.
+        ValueError: if there are none, or one lies outside.
+    """
+    if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
+        raise TypeError(f"{name} must hold integers, got {ids.dtype}")
+    if not ids.numel():
+        raise ValueError(f"{name} must not be empty, got shape {tuple(ids.shape)}")
+    first, last = int(ids.min()), int(ids.max())
+    if size is None and first < 0:
+        raise ValueError(f"{name} must be at least 0, got {first}")
+    if size is not None and (first < 0 or last >= size):
+        raise ValueError(f"{name} must lie in [0, {size}), got {first if first < 0 else last}")
+
+
 class InputEmbedding(nn.Module):
     """sqrt(C) E[token] + position, with dropout; C stands for width.
 
@@ -22,8 +45,6 @@ class InputEmbedding(nn.Module):
         vocabulary: number of symbols.
         config: sizes and design.
     """
-
-    table: Tensor
 
     def __init__(self, vocabulary: int, config: TransformerConfig) -> None:
         super().__init__()
@@ -35,7 +56,7 @@ class InputEmbedding(nn.Module):
         if self.learned is not None:
             nn.init.normal_(self.learned.weight)
         self.dropout = nn.Dropout(config.dropout)
-        self.register_buffer("table", torch.empty(0, C), persistent=False)
+        self.table = torch.empty(0, C)  # no buffer: cast from float32 to float64 it would stay rounded
 
     def forward(self, ids: Tensor, positions: Tensor) -> Tensor:
         """Return (B, T, C).
@@ -45,8 +66,11 @@ class InputEmbedding(nn.Module):
             positions: from 0, (B, T) or (T,).
 
         Raises:
-            ValueError: if positions are learned and one lies outside of those that there are.
+            TypeError: if ids or positions are not integers.
+            ValueError: if an id lies outside the vocabulary, a position is negative, or positions are learned and one
+                lies outside of those that there are.
         """
+        checked_tokens("ids", ids, self.tokens.num_embeddings)
         C = self.tokens.embedding_dim
         x = self.tokens(ids) * C**0.5
         if self.positions != "none":
@@ -55,15 +79,13 @@ class InputEmbedding(nn.Module):
         return out
 
     def _of(self, positions: Tensor) -> Tensor:
-        last = int(positions.max())
         if self.learned is not None:
-            if last >= self.learned.num_embeddings:
-                raise ValueError(
-                    f"positions must lie in [0, {self.learned.num_embeddings}) where they are learned, got {last}"
-                )
+            checked_tokens("learned positions", positions, self.learned.num_embeddings)
             learned: Tensor = self.learned(positions)
             return learned
-        if last >= len(self.table):  # computed once, for twice as many as asked
-            numbers = sinusoidal(np.arange(2 * last + 2), self.tokens.embedding_dim)
-            self.table = torch.from_numpy(numbers).to(self.table)
+        checked_tokens("positions", positions)
+        last, like = int(positions.max()), self.tokens.weight
+        if last >= len(self.table) or (self.table.dtype, self.table.device) != (like.dtype, like.device):
+            numbers = sinusoidal(np.arange(2 * last + 2), self.tokens.embedding_dim)  # twice as many as asked
+            self.table = torch.from_numpy(numbers).to(like)
         return self.table[positions]

@@ -51,13 +51,15 @@ class Encoder(nn.Module):
             mask: True at real units, (B, S).
 
         Raises:
-            TypeError: if `mask` is not boolean.
-            ValueError: if the shapes differ or a sentence has no unit.
+            TypeError: if `mask` is not boolean or `ids` not integer.
+            ValueError: if the shapes differ, a sentence has no unit, or an id lies outside the vocabulary.
         """
         if mask.dtype != torch.bool:
             raise TypeError(f"mask must be boolean (True = a real unit), got {mask.dtype}")
-        if mask.shape != ids.shape or ids.ndim != 2:
-            raise ValueError(f"mask must have the shape of ids, (B, S), got {tuple(mask.shape)}")
+        if ids.ndim != 2:
+            raise ValueError(f"ids must have shape (B, S), got {tuple(ids.shape)}")
+        if mask.shape != ids.shape:
+            raise ValueError(f"mask must have the shape of ids, {tuple(ids.shape)}, got {tuple(mask.shape)}")
         if not bool(mask.any(dim=1).all()):
             raise ValueError("mask: every sentence needs at least one real unit, got one without")
         places = (mask.cumsum(dim=1) - 1).clamp(min=0)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from onesentence.checks import checked_integer
+
 
 class FeedForward(nn.Module):
     """Two affine maps with a ReLU between them.
@@ -17,10 +19,15 @@ class FeedForward(nn.Module):
     Args:
         C: width of a position.
         d_ff: width in between.
+
+    Raises:
+        TypeError: if a width is not an integer.
+        ValueError: if one is less than 1.
     """
 
     def __init__(self, C: int, d_ff: int) -> None:
         super().__init__()
+        C, d_ff = checked_integer("C", C, 1), checked_integer("d_ff", d_ff, 1)
         self.widen, self.narrow = nn.Linear(C, d_ff), nn.Linear(d_ff, C)
 
     def forward(self, x: Tensor) -> Tensor:

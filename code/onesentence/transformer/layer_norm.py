@@ -9,12 +9,12 @@ equations 3 and 4, without eps; section 4.9 of the course. `transformer.norms` h
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onesentence.numerics import FloatArray, as_floats
+from onesentence.attention.inputs import finite
+from onesentence.checks import checked_number
+from onesentence.numerics import FloatArray
 
 
 def layer_norm(
@@ -32,8 +32,8 @@ def layer_norm(
         (..., C).
 
     Raises:
-        TypeError: if something does not hold real numbers.
-        ValueError: if a shape does not fit or eps is not a positive finite number.
+        TypeError: if something does not hold real numbers or eps is none.
+        ValueError: if a shape does not fit, a number is not finite or eps not positive.
 
     Example:
         >>> layer_norm([[1.0, 3.0], [10.0, 30.0]]).round(4).tolist()
@@ -64,7 +64,7 @@ def layer_norm_gradients(
         TypeError, ValueError: as `layer_norm`.
     """
     x, g, _ = _checked(x, gamma, None, eps)
-    up = as_floats("upstream", upstream)
+    up = finite("upstream", upstream)
     if up.shape != x.shape:
         raise ValueError(f"upstream must have the shape of x, {x.shape}, got {up.shape}")
     z, spread = _standardised(x, eps)
@@ -84,14 +84,14 @@ def _standardised(x: FloatArray, eps: float) -> tuple[FloatArray, FloatArray]:
 def _checked(
     x: ArrayLike, gamma: ArrayLike | None, beta: ArrayLike | None, eps: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    x = as_floats("x", x)
+    x = finite("x", x)
     if x.ndim < 1 or not x.shape[-1]:
         raise ValueError(f"x must have shape (..., C) with C >= 1, got {x.shape}")
-    if not (math.isfinite(eps) and eps > 0):
-        raise ValueError(f"eps must be positive and finite, got {eps}")
+    if checked_number("eps", eps) <= 0:
+        raise ValueError(f"eps must be positive, got {eps}")
     C = x.shape[-1]
-    g = np.ones(C) if gamma is None else as_floats("gamma", gamma)
-    b = np.zeros(C) if beta is None else as_floats("beta", beta)
+    g = np.ones(C, x.dtype) if gamma is None else finite("gamma", gamma)
+    b = np.zeros(C, x.dtype) if beta is None else finite("beta", beta)
     for name, vector in (("gamma", g), ("beta", b)):
         if vector.shape != (C,):
             raise ValueError(f"{name} must have shape ({C},), got {vector.shape}")

@@ -12,6 +12,7 @@ Symbols: `C` width, `F` width inside the FFN, `V_s`, `V_t` vocabularies. Section
 
 from __future__ import annotations
 
+from onesentence.checks import checked_integer
 from onesentence.transformer.config import TransformerConfig
 
 
@@ -74,7 +75,12 @@ def dimension_ledger(config: TransformerConfig, *, n: int, m: int) -> list[tuple
 
     Returns:
         Rows (side, quantity, shape), in the order of the computation.
+
+    Raises:
+        TypeError: if a length is not an integer.
+        ValueError: if one is less than 1.
     """
+    n, m = checked_integer("n", n, 1), checked_integer("m", m, 1)
     C, H, F, V = config.d_model, config.n_head, config.d_ff, config.target_size
     D = C // H
     rows: list[tuple[str, str, tuple[int, ...]]] = [

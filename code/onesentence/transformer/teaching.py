@@ -1,6 +1,6 @@
 """One encoder block with every intermediate value, in NumPy; `block.EncoderBlock` is the one that trains.
 
-    A = MultiHead(X, X),  R = X + A,  U = LN_1(R)
+    A = MultiHead(X, X) + b_O,  R = X + A,  U = LN_1(R)
     h = relu(U W_1 + b_1),  F = h W_2 + b_2,  Z = LN_2(U + F)
 
 Symbols: `T` positions, `C` width, `F` width inside the FFN; U_i is the row of position i, U_{i,r} one entry of it. Order
@@ -15,7 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from onesentence.attention.inputs import finite
 from onesentence.attention.multi_head import MultiHead, MultiHeadRead
+from onesentence.checks import checked_number
 from onesentence.numerics import FloatArray, as_floats
 from onesentence.transformer.layer_norm import layer_norm
 
@@ -26,7 +28,7 @@ class BlockTrace:
 
     Attributes:
         x: inputs, (..., T, C).
-        attention: everything that the heads computed; its `output` is A.
+        attention: everything that the heads computed; its `output` is A without b_O.
         residual: X + A, (..., T, C).
         u: LN_1 of it.
         hidden: after the ReLU, (..., T, F).
@@ -72,8 +74,10 @@ class TeachingBlock:
     eps: float = 1e-5
 
     def __post_init__(self) -> None:
+        if checked_number("eps", self.eps) <= 0:
+            raise ValueError(f"eps must be positive, got {self.eps}")
         C = self.heads.w_o.shape[1]
-        w_1 = as_floats("w_1", self.w_1)
+        w_1 = finite("w_1", self.w_1)
         if w_1.ndim != 2 or w_1.shape[0] != C or not w_1.shape[1]:
             raise ValueError(f"w_1 must have shape ({C}, F), got {w_1.shape}")
         F = w_1.shape[1]
@@ -88,7 +92,7 @@ class TeachingBlock:
         }
         for name, (shape, default) in shapes.items():
             value = getattr(self, name)
-            array = np.full(shape, default) if value is None else as_floats(name, value)
+            array = np.full(shape, default) if value is None else finite(name, value)
             if array.shape != shape:
                 raise ValueError(f"{name} must have shape {shape}, got {array.shape}")
             object.__setattr__(self, name, array)
