@@ -93,7 +93,8 @@ def test_attention_a_row_that_reads_nothing(dtype: torch.dtype, length: int, hos
     assert not source.grad.any()
     assert not layer.project.weight.grad.any()
     layer.zero_grad()
-    (layer.weights(x, source, mask=may)[0, :, 1] * 3).sum().backward()
+    with torch.autograd.set_detect_anomaly(True):  # nor is there NaN on the way
+        (layer.weights(x, source, mask=may)[0, :, 1] * 3).sum().backward()
     assert not layer.project.weight.grad.any()
     layer.attend(layer.queries(x), layer.keys_values(source), mask=may).sum().backward()
     assert all(p.grad is None or p.grad.isfinite().all() for p in layer.parameters())

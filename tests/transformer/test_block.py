@@ -129,8 +129,10 @@ def test_add_norm_is_its_formula(hostile: Any, normal: Any) -> None:
         np.testing.assert_allclose(layer(x, sublayer).detach(), expected, rtol=0, atol=1e-12)
 
 
-def test_add_norm_drops_the_sublayer_and_not_the_residual(normal: Any) -> None:
-    layer, x = AddNorm(C, "pre", 0.25).double(), normal(1, 1, C)
+@pytest.mark.parametrize("order", ["post", "pre"])
+def test_add_norm_drops_the_sublayer_and_not_the_residual(order: Order, normal: Any) -> None:
+    layer, x = AddNorm(C, order, 0.25).double(), normal(1, 1, C)
+    layer.norm = torch.nn.Identity()  # so that what was added can be seen
     with torch.random.fork_rng():
         torch.manual_seed(0)
         draws = torch.cat([layer(x, torch.ones_like) for _ in range(4000)]) - x

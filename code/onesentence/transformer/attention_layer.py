@@ -131,7 +131,7 @@ class MultiHeadAttention(nn.Module):
         scores = q @ k.mT / math.sqrt(q.shape[-1])
         if mask is None:
             return scores.softmax(dim=-1)
-        lowest = torch.finfo(scores.dtype).min  # finite: a row of -inf only would be NaN, its gradient too
+        lowest = torch.finfo(scores.dtype).min  # finite: a row of -inf only would be NaN on the way
         return scores.masked_fill(~mask, lowest).softmax(dim=-1).masked_fill(~mask, 0.0)
 
     def _check_input(self, name: str, x: Tensor) -> None:
