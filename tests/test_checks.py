@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onesentence.checks import as_ids, checked_integer, checked_number, checked_sizes
+from onesentence.checks import as_ids, checked_choice, checked_integer, checked_number, checked_sizes
 
 
 @pytest.mark.parametrize("value", [3, np.int32(3), np.uint8(3)])
@@ -31,6 +31,63 @@ def test_as_ids_keeps_the_shape_and_leaves_its_argument_alone():
     assert given[0, 1] == 2
 
 
+@pytest.mark.parametrize("dtype", [float, bool, complex, object, "<U1", np.uint64])
+def test_as_ids_of_nothing_are_no_ids_whatever_their_dtype(dtype):
+    assert as_ids("ids", np.array([], dtype=dtype), 3).dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (np.array([2**63 - 1, 0], dtype=np.uint64), [2**63 - 1, 0]),
+        ([2**63 - 1, -(2**63)], [2**63 - 1, -(2**63)]),
+        (np.array([255], dtype=np.uint8), [255]),
+        (np.int16(-3), -3),
+        (((1, np.uint8(2)), [np.int64(3), 4]), [[1, 2], [3, 4]]),
+    ],
+)
+def test_as_ids_keeps_every_integer_that_fits(given, expected):
+    assert as_ids("ids", given).tolist() == expected
+
+
+def test_checked_integer_is_exact_beyond_int64():
+    assert checked_integer("k", np.uint64(2**63), 1) == 2**63
+    assert checked_integer("k", 2**70, 1) == 2**70
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (
+            np.array([0, 2**63], dtype=np.uint64),
+            ValueError,
+            "ids must fit into int64, got 9223372036854775808",
+        ),
+        ([2**63], ValueError, "ids must fit into int64, got 9223372036854775808"),
+        ([1, 2**64], ValueError, "ids must fit into int64, got 18446744073709551616"),
+        ([[-(2**63) - 1]], ValueError, "ids must fit into int64, got -9223372036854775809"),
+        ([2**63, 1], TypeError, "ids must hold integers, got dtype float64"),  # what NumPy makes of them
+        ([2.0], TypeError, "ids must hold integers, got dtype float64"),
+        ([1, 2.0], TypeError, "ids must hold integers, got dtype float64"),
+        ([np.nan], TypeError, "ids must hold integers, got dtype float64"),
+        ([1 + 0j], TypeError, "ids must hold integers, got dtype complex128"),
+        (np.array([1, 2], dtype=object), TypeError, "ids must hold integers, got dtype object"),
+        ([None], TypeError, "ids must hold integers, got dtype object"),
+        (["1"], TypeError, "ids must hold integers, got dtype <U1"),
+        ("", TypeError, "ids must hold integers, got dtype <U1"),
+        (np.array([3], dtype="m8[s]"), TypeError, r"ids must hold integers, got dtype timedelta64\[s\]"),
+        ([1, True], TypeError, "ids must hold integers, got True"),
+        ([np.array([1, 2]), np.array([False, True])], TypeError, "ids must hold integers, got False"),
+        (((1, 2), (np.False_, 2)), TypeError, "ids must hold integers, got False"),
+        (np.ma.array([1, 2], mask=[False, True]), TypeError, "ids must not be a masked array"),
+    ],
+)
+@pytest.mark.parametrize("size", [None, 2**65])
+def test_as_ids_converts_nothing_silently(given, error, message, size):
+    with pytest.raises(error, match=message):
+        as_ids("ids", given, size)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -53,3 +110,9 @@ def test_as_ids_keeps_the_shape_and_leaves_its_argument_alone():
 def test_checks_refuse(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_checked_choice_refuses_what_there_is_not():
+    checked_choice("cell", "gru", ("rnn", "gru"))
+    with pytest.raises(ValueError, match="cell: expected one of rnn, gru, got 'lstm'"):
+        checked_choice("cell", "lstm", ("rnn", "gru"))

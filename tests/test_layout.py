@@ -18,7 +18,8 @@ LEVELS = [
     {"checks", "activations"},
     {"text", "attention", "recurrent", "statespace"},
     {"embed", "generate", "pretrain", "kernels", "cache"},
-    {"seq2seq", "transformer"},
+    {"seq2seq"},
+    {"transformer"},
     {"vision"},
     {"experiments"},
 ]
@@ -108,6 +109,31 @@ def test_imports_go_down_only() -> None:
 
 def test_nothing_goes_in_circles() -> None:
     assert cycles(CODE) == []
+
+
+def whole_packages(code: Path) -> list[str]:
+    """Return the modules of the package that bind `onesentence` itself, through which anything can be used unseen."""
+    return [
+        f"{path.relative_to(code)}: import {alias.name}"
+        for path in sorted((code / "onesentence").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import)
+        for alias in node.names
+        if alias.name.partition(".")[0] == "onesentence" and ("." not in alias.name or not alias.asname)
+    ]
+
+
+def test_what_a_module_uses_stands_in_its_imports() -> None:
+    assert whole_packages(CODE) == []
+
+
+@pytest.mark.parametrize(
+    "line", ["import onesentence", "import onesentence as o", "import onesentence.text.pad"]
+)
+def test_planted_import_of_the_whole_is_found(tmp_path: Path, line: str) -> None:
+    (tmp_path / "onesentence").mkdir()
+    (tmp_path / "onesentence" / "m.py").write_text(f"import numpy\n{line}\n", encoding="utf-8")
+    assert whole_packages(tmp_path) == [f"onesentence/m.py: {line.partition(' as ')[0]}"]
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,33 @@ document.querySelectorAll("nav details > summary").forEach((summary) => {
 });
 document.querySelectorAll(".citation-list, .citation").forEach((element) => element.removeAttribute("role"));
 
+/* A table that is wider than its place shows at which edge there is more of it. */
+function shadeEdges(place) {
+  const hidden = place.scrollWidth - place.clientWidth;
+  place.classList.toggle("more-left", place.scrollLeft > 1);
+  place.classList.toggle("more-right", hidden - place.scrollLeft > 1);
+}
+const widths = new ResizeObserver((entries) => entries.forEach(({ target }) => {
+  shadeEdges(target.closest(".table-scroll, .pst-scrollable-table-container"));
+}));
+document.querySelectorAll(".table-scroll, .pst-scrollable-table-container").forEach((place) => {
+  place.addEventListener("scroll", () => shadeEdges(place), { passive: true });
+  [place, ...place.querySelectorAll("table")].forEach((box) => widths.observe(box));
+});
+
+/* Copy buttons come from another script, whenever it is ready, with a drawing for a name and a half-width mark. */
+function nameCopyButton(button) {
+  button.setAttribute("aria-label", "复制这段代码");
+  if (button.dataset.tooltip === "复制成功!") button.dataset.tooltip = "复制成功！";
+  const title = button.querySelector("title");
+  if (title && title.textContent === "复制成功!") title.textContent = "复制成功！";
+}
+const buttons = new MutationObserver(() => document.querySelectorAll(".copybtn").forEach(nameCopyButton));
+document.querySelectorAll("article").forEach((article) => {
+  buttons.observe(article, { subtree: true, childList: true, attributes: true, attributeFilter: ["data-tooltip"] });
+  article.querySelectorAll(".copybtn").forEach(nameCopyButton);
+});
+
 /* On paper nothing can be unfolded: what is folded is printed open and folded again afterwards. */
 let unfolded = [];
 window.addEventListener("beforeprint", () => {

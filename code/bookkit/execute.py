@@ -27,6 +27,7 @@ from sphinx.util import logging
 from bookkit import faults, keys, sources
 from bookkit.outputs import output_faults
 from bookkit.pool import Progress, Run, cores, run_pages, threads_per_page
+from bookkit.schedule import known_seconds, work_of
 
 LOGGER = logging.getLogger(__name__)
 
@@ -72,11 +73,14 @@ def _execute_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
     misses = _misses(cache, pending, Path(app.srcdir))
     measured = [name for name in misses if _is_measured(pending[name])]
     shared = [name for name in misses if name not in measured]
+    known = known_seconds(cache)
+    works = {name: work_of(texts[name][0], known.get(env.doc2path(name))) for name in misses}
     progress = Progress(len(misses))
     for batch, workers in ((shared, cores()), (measured, 1)):
         with threads_per_page(min(workers, len(batch) or 1)):
             for run in run_pages(
                 {name: pending[name] for name in batch},
+                works,
                 root=Path(app.srcdir),
                 timeout=int(app.config.nb_execution_timeout),
                 workers=workers,

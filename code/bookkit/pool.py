@@ -11,7 +11,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
 from bookkit.outputs import output_faults
+from bookkit.schedule import Work, next_page
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 WORKERS_VARIABLE = "ONESENTENCE_WORKERS"
@@ -65,28 +66,40 @@ class Run:
 
 
 def run_pages(
-    notebooks: dict[str, NotebookNode], *, root: Path, timeout: int, workers: int, progress: Progress
+    notebooks: Mapping[str, NotebookNode],
+    works: Mapping[str, Work],
+    *,
+    root: Path,
+    timeout: int,
+    workers: int,
+    progress: Progress,
 ) -> Iterator[Run]:
     """Run pages, several at once; yield each as it ends.
 
     Args:
         notebooks: the pages as notebooks, by name; their outputs are filled in.
+        works: what is known of each page, which decides their order.
         root: the book's folder, which no output may name.
         timeout: seconds that one cell may run.
         workers: how many run at one time.
         progress: told what begins and ends.
     """
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        submitted: set[Future[Run]] = set()
+        waiting = dict(notebooks)
+        running: dict[Future[Run], str] = {}
+        ended: set[Future[Run]] = set()
         try:
-            for docname, notebook in notebooks.items():
-                submitted.add(pool.submit(_execute, docname, notebook, root, timeout, progress))
-            futures = set(submitted)
-            while futures:
-                done, futures = wait(futures, timeout=1.0, return_when=FIRST_COMPLETED)
-                progress.show()
-                for future in done:
+            while waiting or running or ended:
+                while waiting and len(running) < workers:
+                    docname = next_page(waiting, running.values(), works)
+                    notebook = waiting.pop(docname)
+                    running[pool.submit(_execute, docname, notebook, root, timeout, progress)] = docname
+                for future in ended:  # kept by the caller while the next pages run
                     yield future.result()
+                ended = wait(running, timeout=1.0, return_when=FIRST_COMPLETED).done
+                progress.show()
+                for future in ended:
+                    del running[future]
         except BaseException:  # Ctrl-C: no further page, and those that run end with their kernels
             progress.stopped = True
             pool.shutdown(wait=False, cancel_futures=True)
@@ -94,7 +107,7 @@ def run_pages(
                 for child in psutil.Process().children(recursive=True):
                     with suppress(psutil.NoSuchProcess):
                         child.kill()
-                if not wait([f for f in submitted if not f.cancelled()], timeout=0.2).not_done:
+                if not wait([f for f in running if not f.cancelled()], timeout=0.2).not_done:
                     break
             raise
 

@@ -1,10 +1,11 @@
-"""What functions refuse before they start: sizes and ids that are no integers or out of range, what is no generator.
+"""What functions refuse before they start: sizes, ids and names that are out of range, what is no generator.
 
 `numerics.as_floats` and `numerics.as_mask` do the same for real numbers and masks. NumPy only.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isfinite
 from numbers import Real
 from typing import TypeAlias
@@ -61,6 +62,26 @@ def checked_number(name: str, value: float) -> float:
     return float(value)
 
 
+def checked_choice(name: str, value: str, known: Sequence[str]) -> None:
+    """Refuse a name that is not among those there are.
+
+    Args:
+        name: what the error message calls it.
+        value: what was asked for.
+        known: what there is.
+
+    Raises:
+        ValueError: if it is none of them.
+
+    Example:
+        >>> checked_choice("cell", "mlp", ("rnn", "gru"))
+        Traceback (most recent call last):
+        ValueError: cell: expected one of rnn, gru, got 'mlp'
+    """
+    if value not in known:
+        raise ValueError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
+
+
 def checked_sizes(rng: np.random.Generator, **sizes: int) -> None:
     """Refuse sizes that are not integers from 1 up, and anything but a generator.
 
@@ -88,12 +109,14 @@ def as_ids(name: str, value: ArrayLike, size: int | None = None) -> Ids:
 
     Args:
         name: what error messages call them.
-        value: integers of any shape; nothing at all counts as no ids.
+        value: integers of any shape; nothing at all, of whatever dtype, counts as no ids.
         size: V, if they must lie in [0, V).
 
     Raises:
-        TypeError: if they are not integers; booleans are none.
-        ValueError: if it is a ragged nested list, or an id lies outside; a negative one does not count from the end.
+        TypeError: if they are not integers: booleans (among integers, too), 2.0, 2+0j and objects are none; if it is
+            a masked array, whose mask would be lost.
+        ValueError: if it is a ragged nested list, an id lies outside, or does not fit into int64; a negative one does
+            not count from the end.
 
     Example:
         >>> as_ids("ids", [2, 0], 3)
@@ -103,10 +126,31 @@ def as_ids(name: str, value: ArrayLike, size: int | None = None) -> Ids:
         ids = np.asarray(value)
     except ValueError as error:
         raise ValueError(f"{name} must be a regular array, got rows of different lengths") from error
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} must not be a masked array")
     if ids.size == 0:
-        ids = ids.astype(np.int64)
+        ids = np.zeros(ids.shape, dtype=np.int64)
+    if ids.dtype.kind == "O":  # what NumPy makes of Python integers from 2^64 up, and of what is no number
+        large = [one for one in ids.flat if type(one) is int and not -(2**63) <= one < 2**63]
+        if large:
+            raise ValueError(f"{name} must fit into int64, got {large[0]}")
     if ids.dtype.kind not in "iu":
         raise TypeError(f"{name} must hold integers, got dtype {ids.dtype}")
+    if (boolean := _first_boolean(value)) is not None:
+        raise TypeError(f"{name} must hold integers, got {boolean}")
     if size is not None and ids.size and not (ids.min() >= 0 and ids.max() < size):
         raise ValueError(f"{name} must lie in [0, {size}), got {ids[(ids < 0) | (ids >= size)].flat[0]}")
+    if ids.dtype == np.uint64 and ids.size and ids.max() >= 2**63:
+        raise ValueError(f"{name} must fit into int64, got {ids[ids >= 2**63].flat[0]}")
     return ids.astype(np.int64)
+
+
+def _first_boolean(value: object) -> bool | np.bool_ | None:
+    """Return the first boolean in nested lists, which NumPy would make an integer beside integers; None without one."""
+    if isinstance(value, bool | np.bool_):
+        return value
+    if isinstance(value, np.ndarray) and value.dtype == np.bool_ and value.size:
+        return np.bool_(value.flat[0])
+    if isinstance(value, list | tuple) and not set(map(type, value)) <= {int}:  # the common case, told fast
+        return next((found for item in value if (found := _first_boolean(item)) is not None), None)
+    return None

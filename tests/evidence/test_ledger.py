@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onesentence.evidence import GuardError, LedgerError, guard, ledger
-from onesentence.evidence.emit import plain
 from onesentence.evidence.identity import IDENTITIES, get_identity
+from onesentence.evidence.kinds import KINDS
+from onesentence.evidence.plain import plain
 
 
 def test_check_accepts_arrays_tuples_and_tensors() -> None:
@@ -126,6 +127,7 @@ def test_guard_accepts_numpy_and_torch_booleans_and_raises_when_false() -> None:
 
 
 def test_identities_have_seals_of_two_characters() -> None:
+    assert tuple(IDENTITIES) == KINDS
     assert len(IDENTITIES) == 8
     assert len({identity.seal for identity in IDENTITIES.values()}) == 8
     assert all(len(identity.seal) == 2 for identity in IDENTITIES.values())

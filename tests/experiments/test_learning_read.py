@@ -11,7 +11,7 @@ import torch
 from onesentence.attention.read import read
 from onesentence.experiments import learning_read
 from onesentence.experiments.fixed_translator import WRONG
-from onesentence.experiments.learning_read import KINDS, LearningRead, agreement, gold, kind_at, told_her
+from onesentence.experiments.learning_read import KINDS, LearningRead, gold, kind_at, told_her
 from onesentence.experiments.reading_translator import ReadingTranslator
 
 SMALL = LearningRead(pairs=40, test=8, width=6, updates=2, batch=8, every=1, seeds=(0, 1))
@@ -63,14 +63,6 @@ def test_gold_and_kinds_of_the_running_sentence(corpus) -> None:
     kinds = [kind_at(running, j) for j in range(9)]
     expected = ["giver", "time", "verb", "other", "recipient", "number", "measure", "thing", "other"]
     assert kinds == expected
-
-
-def test_agreement_by_hand() -> None:
-    alpha = np.array([[[0.6, 0.3, 0.1], [0.2, 0.2, 0.6], [1.0, 0.0, 0.0]]])
-    links = np.array([[[True, True, False], [True, False, False], [False, False, False]]])
-    hit, mass = agreement(alpha, links)
-    assert hit.tolist() == [1.0, 0.0]
-    np.testing.assert_allclose(mass, [0.9, 0.2])
 
 
 def test_told_her_differs_in_the_recipient_only(corpus) -> None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from onesentence.experiments import order_by_interface as obi
 from onesentence.text.vocabulary import EOS
@@ -77,14 +76,6 @@ def test_most_frequent_is_at_least_the_share_of_the_commas():
     assert shares.shape == (11,)
     assert shares[5] == 1.0
     assert shares[0] < 0.9
-
-
-def test_mean_interval_against_scipy():
-    values = [0.3, 0.5, 0.1, 0.4]
-    low, high = stats.ttest_1samp(values, 0).confidence_interval(0.95)
-    assert obi.mean_interval(values) == pytest.approx((0.325, low, high), abs=1e-12)
-    with pytest.raises(ValueError, match=r"values must be at least two of one axis, got shape \(1,\)"):
-        obi.mean_interval([1.0])
 
 
 @pytest.mark.parametrize(

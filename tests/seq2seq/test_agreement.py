@@ -34,3 +34,11 @@ def test_agreement_refuses():
 def test_disagreements_refuses():
     with pytest.raises(ValueError, match="added must have the shape of weights"):
         disagreements(np.ones((1, 3)), np.ones((1, 2)))
+
+
+def test_agreement_of_a_batch_by_hand():
+    alpha = np.array([[[0.6, 0.3, 0.1], [0.2, 0.2, 0.6], [1.0, 0.0, 0.0]]])
+    links = np.array([[[True, True, False], [True, False, False], [False, False, False]]])
+    hit, mass = agreement(alpha, links)
+    assert hit.tolist() == [True, False]
+    np.testing.assert_allclose(mass, [0.9, 0.2])

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onesentence.generate.exact_match import ExactMatch
+from onesentence.generate.loop import Generated
 from onesentence.seq2seq.batches import batch_of
-from onesentence.seq2seq.evaluation import counts_behind, first_difference, labels_of, translate
+from onesentence.seq2seq.evaluation import counts_behind, exact_of, first_difference, labels_of, translate
 from onesentence.seq2seq.fixed_summary import FixedSummary, FixedSummaryConfig
 from onesentence.seq2seq.training import Training, label_scores, train
 from onesentence.text.vocabulary import BOS, EOS, PAD, Vocabulary
@@ -33,6 +35,12 @@ def test_labels_of_drops_padding():
     assert labels_of(batch) == [(3, 5, 2), (4, 2)]
 
 
+def test_exact_of_counts_whole_sentences_with_their_end():
+    batch = batch_of([(("我",), ("I", "go")), (("他",), ("he",)), (("走",), ("go",))], ZH, EN)
+    written = (Generated((3, 5, 2), True), Generated((4,), False), Generated((5, 2), True))
+    assert exact_of(written, batch) == ExactMatch(2, 3)
+
+
 def test_translate_writes_what_was_learned():
     pairs = [(("我", "走"), ("I", "go")), (("他",), ("he",)), (("他", "走"), ("he", "go"))]
     batch = batch_of(pairs, ZH, EN)
@@ -55,7 +63,7 @@ def test_translate_is_exact_where_every_label_is_likeliest():
         config = FixedSummaryConfig(len(ZH), len(EN), embedding=4, hidden=4, barred=(0, 1))
         model = FixedSummary.initial(config, seed=seed)
         written = translate(model, batch, eos=EN.id(EOS), limit=5)
-        _, hits = label_scores(model, batch)
+        hits = label_scores(model, batch).hits
         exact = [row.ids == labels for row, labels in zip(written, labels_of(batch), strict=True)]
         assert exact == (hits | ~batch.mask).all(axis=1).tolist()
 

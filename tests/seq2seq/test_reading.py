@@ -1,4 +1,4 @@
-"""The reading translator: padding, masks, generation, causality, the formulas beside NumPy, gradients."""
+"""The reading translator: weights, masks, the formulas beside NumPy, gradients."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from onesentence.generate.loop import generate
-from onesentence.generate.sampling import greedy
 from onesentence.seq2seq.reading import Reading, ReadingConfig
 from onesentence.seq2seq.reading_teaching import teaching_run
-from onesentence.seq2seq.two_way import TwoWayEncoder
 
 PAD, BOS, EOS = 0, 1, 2
 CONFIG = ReadingConfig(7, 9, embedding=5, hidden=6, barred=(PAD, BOS))
@@ -79,30 +76,6 @@ def test_step_equals_the_whole_teacher_forced_pass(scorer, two_way):
         np.testing.assert_allclose(state.weights, weights[:, t].detach(), rtol=0, atol=1e-12)
 
 
-def test_generation_in_a_batch_equals_generation_alone():
-    model = model_of(two_way=True, seed=3)
-    source, real = padded(SOURCES, "left", fill=0)
-    start = model.start(source.numpy(), real.numpy())
-    together = generate(model.step, start, bos=[BOS] * 3, eos=EOS, limit=12, choose=greedy)
-    for row, units in zip(together, SOURCES, strict=True):
-        state = model.start(np.array([units]))
-        (alone,) = generate(model.step, state, bos=BOS, eos=EOS, limit=12, choose=greedy)
-        assert (tuple(row.ids), row.ended) == (tuple(alone.ids), alone.ended)
-
-
-@pytest.mark.parametrize(("scorer", "two_way"), DESIGNS)
-def test_run_does_not_look_at_later_target_tokens(scorer, two_way):
-    model = model_of(scorer, two_way)
-    source, real = torch.tensor([[3, 4, 5]]), torch.ones(1, 3, dtype=torch.bool)
-    inputs = torch.tensor([[BOS, 5, 6, 3, 4]])
-    changed = inputs.clone()
-    changed[0, 3] = 8
-    before, after = model.run(source, real, inputs), model.run(source, real, changed)
-    for one, other in zip(before, after, strict=True):
-        torch.testing.assert_close(one[:, :3], other[:, :3], rtol=0, atol=0)
-        assert (one[:, 3:] != other[:, 3:]).any()
-
-
 def test_run_a_unit_not_to_be_read_gets_no_weight_and_the_rest_is_renormalised():
     model = model_of(two_way=True)
     source, real = torch.tensor([[3, 4, 5]]), torch.ones(1, 3, dtype=torch.bool)
@@ -127,28 +100,6 @@ def test_run_with_one_unit_reads_that_unit():
     assert (weights == 1).all()
 
 
-def test_two_way_encoder_is_one_pass_from_each_end():
-    encoder = TwoWayEncoder(vocabulary=7, embedding=5, hidden=4, cell="gru").double()
-    ids = torch.tensor([[3, 4, 5]])
-    encoded = encoder(ids, torch.ones_like(ids, dtype=torch.bool))
-    back, _ = encoder.back.layer(encoder.ahead.embedding(ids.flip(1)))
-    torch.testing.assert_close(encoded.states[..., 4:], back.flip(1), rtol=0, atol=1e-12)
-    torch.testing.assert_close(encoded.summary[..., 4:], encoded.states[:, 0, 4:], rtol=0, atol=0)
-    torch.testing.assert_close(encoded.summary[..., :4], encoded.states[:, -1, :4], rtol=0, atol=0)
-    names = [name for name, _ in encoder.named_parameters()]
-    assert sum("embedding" in name for name in names) == 1
-
-
-def test_one_way_states_do_not_know_later_units_and_two_way_states_do():
-    changed = {}
-    for two_way in (False, True):
-        encoder = model_of(two_way=two_way).encoder
-        real = torch.ones(1, 3, dtype=torch.bool)
-        one, other = (encoder(torch.tensor([ids]), real).states for ids in ([3, 4, 5], [3, 4, 6]))
-        changed[two_way] = bool((one[:, 0] != other[:, 0]).any())
-    assert changed == {False: False, True: True}
-
-
 @pytest.mark.parametrize(("scorer", "two_way"), DESIGNS)
 def test_gradients_agree_with_finite_differences(scorer, two_way):
     model = model_of(scorer, two_way)
@@ -170,58 +121,52 @@ def test_gradients_agree_with_finite_differences(scorer, two_way):
         assert parameter.grad[place].item() == pytest.approx((above - below) / (2 * step), abs=1e-8)
 
 
-def test_initial_repeats_with_its_seed_and_bars_symbols():
-    one, same, other = (model_of(seed=seed) for seed in (0, 0, 1))
-    assert torch.equal(one.key.weight, same.key.weight)
-    assert not torch.equal(one.key.weight, other.key.weight)
-    logits = one(torch.tensor([[3]]), torch.tensor([[True]]), torch.tensor([[BOS, 4]]))
+def test_run_bars_symbols():
+    logits = model_of()(torch.tensor([[3]]), torch.tensor([[True]]), torch.tensor([[BOS, 4]]))
     assert torch.isneginf(logits[..., [PAD, BOS]]).all()
+    assert torch.isfinite(logits[..., 2:]).all()
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"hidden": 0}, ValueError, "hidden must be at least 1, got 0"),
-        ({"hidden": 2.0}, TypeError, "hidden must be an integer, got 2.0"),
-        ({"scorer": "dot"}, ValueError, "scorer: expected one of general, additive, got 'dot'"),
-        ({"barred": (0, 9)}, ValueError, "barred: expected different ids below 9"),
-        ({"barred": tuple(range(9))}, ValueError, "barred: at least one symbol must be left"),
-    ],
-)
-def test_config_refuses(change, error, message):
-    with pytest.raises(error, match=message):
-        replace(CONFIG, **change)
+@pytest.mark.parametrize(("scorer", "two_way"), DESIGNS)
+def test_weights_do_not_look_at_later_target_tokens(scorer, two_way):
+    model = model_of(scorer, two_way)
+    source, real = torch.tensor([[3, 4, 5]]), torch.ones(1, 3, dtype=torch.bool)
+    inputs = torch.tensor([[BOS, 5, 6, 3, 4]])
+    changed = inputs.clone()
+    changed[0, 3] = 8
+    before, after = (model.read_weights(source, real, x) for x in (inputs, changed))
+    torch.testing.assert_close(before[:, :3], after[:, :3], rtol=0, atol=0)
+    assert (before[:, 3:] != after[:, 3:]).any()
+
+
+def test_config_refuses():
+    with pytest.raises(ValueError, match="scorer: expected one of general, additive, got 'dot'"):
+        replace(CONFIG, scorer="dot")
+    with pytest.raises(ValueError, match="hidden must be at least 1, got 0"):
+        replace(CONFIG, hidden=0)
 
 
 REAL = torch.ones(1, 2, dtype=torch.bool)
 
 
 @pytest.mark.parametrize(
-    ("source", "mask", "inputs", "may_read", "error", "message"),
+    ("may_read", "error", "message"),
     [
-        ([[3, 7]], REAL, [[BOS]], None, ValueError, r"ids must lie in \[0, 7\), got 7"),
-        ([[3, 4]], REAL, [[BOS, 9]], None, ValueError, r"inputs must lie in \[0, 9\), got 9"),
-        ([[3, 4]], REAL, [[BOS], [BOS]], None, ValueError, "inputs must have 1 rows like source, got 2"),
-        ([[3, 4]], REAL, [[BOS]], ~REAL, ValueError, "may_read: every sentence needs a position"),
-        ([[3, 4]], REAL, [[BOS]], REAL.long(), TypeError, "may_read must be boolean"),
-        (
-            [[3, 4]],
-            REAL,
-            [[BOS]],
-            REAL[:, :1],
-            ValueError,
-            r"may_read must have the shape of source, \(1, 2\)",
-        ),
+        (~REAL, ValueError, "may_read: every sentence needs a position"),
+        (REAL.long(), TypeError, "may_read must be boolean"),
+        (REAL[:, :1], ValueError, r"may_read must have the shape of source, \(1, 2\)"),
     ],
 )
-def test_run_refuses(source, mask, inputs, may_read, error, message):
+def test_run_refuses(may_read, error, message):
     with pytest.raises(error, match=message):
-        model_of().run(torch.tensor(source), mask, torch.tensor(inputs), may_read)
+        model_of().run(torch.tensor([[3, 4]]), REAL, torch.tensor([[BOS]]), may_read)
 
 
-def test_step_and_teaching_run_refuse():
-    model = model_of()
-    with pytest.raises(ValueError, match="ids must have 1 rows like the state, got 2"):
-        model.step(np.array([1, 1]), model.start(np.array([[3, 4]])))
+def test_run_checks_as_forward_does():
+    with pytest.raises(ValueError, match=r"inputs must lie in \[0, 9\), got 9"):
+        model_of().run(torch.tensor([[3, 4]]), REAL, torch.tensor([[BOS, 9]]))
+
+
+def test_teaching_run_refuses():
     with pytest.raises(ValueError, match="model must have lstm cells, got gru"):
         teaching_run(model_of(cell="gru"), [3], [BOS])

@@ -42,7 +42,7 @@ def test_from_torch_equals_torch(cell, interface):
     source, real = torch.from_numpy(SOURCE)[None], torch.ones(1, 4, dtype=torch.bool)
     encoded = model.encoder(source, real)
     np.testing.assert_allclose(ours.summary(SOURCE), encoded.summary[0].detach(), rtol=0, atol=1e-10)
-    state, theirs = ours.start(SOURCE), model.first_state(encoded.summary)
+    state, theirs = ours.start(SOURCE), model.state_of(encoded.summary)
     for one, other in zip(state.parts, theirs.parts, strict=True):
         np.testing.assert_allclose(one, other[0].detach(), rtol=0, atol=1e-10)
     whole = model(source, real, torch.from_numpy(INPUTS)[None])[0].detach().numpy()

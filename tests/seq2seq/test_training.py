@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from onesentence.experiments.fixed_translator import FixedTranslator
 from onesentence.numerics import token_losses
 from onesentence.seq2seq.batches import batch_of
 from onesentence.seq2seq.fixed_summary import FixedSummary, FixedSummaryConfig
-from onesentence.seq2seq.training import Training, label_scores, logits_of, mean_loss, train
+from onesentence.seq2seq.training import LabelScores, Training, label_scores, logits_of, mean_loss, train
 from onesentence.text.vocabulary import BOS, EOS, PAD, Vocabulary
 
 ZH = Vocabulary.from_words(["我", "他", "走", "来"], specials=[PAD])
@@ -63,11 +64,26 @@ def test_batch_of_refuses(pairs, message):
 def test_mean_loss_counts_real_labels_only():
     model, batch = model_of(), batch_of(PAIRS, ZH, EN)
     logits = logits_of(model, batch)
-    losses, hits = label_scores(model, batch)
+    scores = label_scores(model, batch)
+    losses, hits = scores.losses, scores.hits
     mine = token_losses(np.where(batch.mask[..., None], logits.detach().numpy(), 0), batch.labels, batch.mask)
     np.testing.assert_allclose(losses, mine, rtol=0, atol=1e-6)
     assert mean_loss(logits, batch).item() == pytest.approx(mine.sum() / batch.mask.sum(), abs=1e-6)
     assert not hits[~batch.mask].any()
+
+
+def test_label_scores_shares_by_hand():
+    real = np.array([[True, True, True], [True, False, False]])
+    hits = np.array([[True, False, True], [True, False, False]])
+    scores = LabelScores(np.array([[0.5, 2.0, 0.5], [1.0, 0.0, 0.0]]), hits, real)
+    assert (scores.nll, scores.accuracy, scores.all_right) == (1.0, 0.75, 0.5)
+
+
+def test_training_of_takes_an_experiments_own_attributes():
+    plan = FixedTranslator(updates=50, batch=7, rate=0.5, clip=2.0)
+    assert Training.of(plan) == Training(updates=50, batch=7, rate=0.5, clip=2.0)
+    with pytest.raises(ValueError, match="rate must be positive and finite, got 0"):
+        Training.of(FixedTranslator(rate=0))
 
 
 def test_train_learns_four_pairs_and_reports_each_loss():
@@ -79,7 +95,7 @@ def test_train_learns_four_pairs_and_reports_each_loss():
     assert seen == list(range(61))
     assert len(losses) == 60
     assert losses[-1] < 0.1 < 1 < losses[0]
-    assert label_scores(model, batch)[1].sum() == batch.mask.sum()
+    assert label_scores(model, batch).hits.sum() == batch.mask.sum()
 
 
 def test_train_repeats():
@@ -118,7 +134,8 @@ def test_label_scores_have_no_hit_where_a_padded_label_is_the_likeliest():
     model, batch = FixedSummary.initial(config, seed=0), batch_of(PAIRS, ZH, EN)
     with torch.no_grad():
         model.output.linear.bias[EN.id(PAD)] = 100
-    losses, hits = label_scores(model, batch)
+    scores = label_scores(model, batch)
+    losses, hits = scores.losses, scores.hits
     assert not batch.mask.all()
     assert not hits.any()
     assert (losses[~batch.mask] == 0).all()

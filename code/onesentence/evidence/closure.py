@@ -2,7 +2,8 @@
 
 The closure is read from syntax trees, nothing is imported. A module declares the data files it reads in a
 module-level tuple of literals, `DATA_FILES = ("data/ledger.json",)`, relative to its own folder. Importing
-`package.module` runs the `__init__` of every package on the way, so these belong to the closure too.
+`package.module` runs the `__init__` of every package on the way, so these belong to the closure too, unless who
+asks says that such an `__init__` only gathers names (`passing`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.machinery import PathFinder
@@ -28,17 +29,22 @@ class ClosureError(ValueError):
 def imported_names(tree: ast.AST, module: str = "") -> Iterator[str]:
     r"""Yield the dotted names that a syntax tree imports, relative imports resolved.
 
+    `import a.b` without `as` binds `a`, through which every package on the way can be used: each is named.
+
     Args:
         tree: the code.
         module: dotted name of the package that relative imports start from.
 
     Example:
-        >>> sorted(imported_names(ast.parse("import a.b\nfrom c import d, e")))
-        ['a.b', 'c', 'c.d', 'c.e']
+        >>> sorted(imported_names(ast.parse("import a.b\nimport f.g as h\nfrom c import d, e")))
+        ['a', 'a.b', 'c', 'c.d', 'c.e', 'f.g']
     """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            for alias in node.names:
+                yield alias.name
+                if alias.asname is None:
+                    yield from _on_the_way(alias.name)
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
@@ -53,6 +59,14 @@ def imported_names(tree: ast.AST, module: str = "") -> Iterator[str]:
                     f"line {node.lineno}: {_called(node)} with a name that is computed cannot be followed"
                 )
             yield name.value
+            if _called(node) == "__import__":  # returns the outermost package
+                yield from _on_the_way(name.value)
+
+
+def _on_the_way(name: str) -> list[str]:
+    """Return the packages that a dotted name leads through, outermost first."""
+    parts = name.split(".")
+    return [".".join(parts[:i]) for i in range(1, len(parts))]
 
 
 def _called(node: ast.Call) -> str:
@@ -83,12 +97,16 @@ def package_roots() -> tuple[Path, ...]:
     return (Path(next(iter(spec.submodule_search_locations))).parent,)
 
 
-def closure(names: Iterable[str], roots: tuple[Path, ...] | None = None) -> dict[str, Path]:
+def closure(
+    names: Iterable[str], roots: tuple[Path, ...] | None = None, *, passing: Collection[str] = ()
+) -> dict[str, Path]:
     """Return every module of this project that importing some names runs, by dotted name.
 
     Args:
         names: dotted names, of this project or not; those of other packages are passed over.
         roots: folders in which packages are looked for; by default where this one is installed.
+        passing: packages whose `__init__` is left out where it runs only on the way to one of their modules; where
+            code takes a name from such a package itself, it counts, with all that it imports.
 
     Raises:
         ClosureError: if a file is not valid Python.
@@ -98,8 +116,7 @@ def closure(names: Iterable[str], roots: tuple[Path, ...] | None = None) -> dict
     todo = [name for name in names if _is_ours(name, roots)]
     while todo:
         name = todo.pop()
-        parts = name.split(".")
-        todo += [parent for i in range(1, len(parts)) if (parent := ".".join(parts[:i])) not in found]
+        todo += [parent for parent in _on_the_way(name) if parent not in found and parent not in passing]
         file = module_file(name, roots)
         if file is None or name in found:
             continue
@@ -138,8 +155,13 @@ def _parsed(file: Path, stamp: tuple[int, int]) -> ast.Module:
 
 _known: dict[str, list[str]] = {}
 _remembered: dict[str, list[str]] = {}
-"""What was read of modules, now and by an earlier process: by kind, file, time and size, so that an edited file is
-read again."""
+"""What was read of modules, now and by an earlier process: by kind, reader, file, time and size, so that an edited
+file is read again, and every file by another edition of this one."""
+
+
+@cache
+def _reader() -> tuple[int, int]:
+    return _stamp(Path(__file__))
 
 
 def read_memory(file: Path) -> None:
@@ -167,7 +189,7 @@ def module_imports(file: Path, package: str = "") -> list[str]:
         ClosureError: if it is not valid Python, or imports by a name that is computed.
     """
     stamp = _stamp(file)
-    key = f"imports {package} {file} {stamp}"
+    key = f"imports {_reader()} {package} {file} {stamp}"
     if key not in _known:
         found = _remembered.get(key)
         if found is None:
@@ -178,7 +200,7 @@ def module_imports(file: Path, package: str = "") -> list[str]:
 
 def _declared(file: Path, stamp: tuple[int, int]) -> list[str]:
     """Return what a module declares in `DATA_FILES`, wherever in it."""
-    key = f"data {file} {stamp}"
+    key = f"data {_reader()} {file} {stamp}"
     if (found := _known.get(key, _remembered.get(key))) is not None:
         return _known.setdefault(key, found)
     declared: list[str] = []
@@ -249,13 +271,16 @@ def environment_key(root: Path) -> str:
     return f"{pins} {platform.python_version()} {'cuda' if cuda_present() else 'cpu'}"
 
 
-def code_key(names: Iterable[str], roots: tuple[Path, ...] | None = None) -> str:
+def code_key(
+    names: Iterable[str], roots: tuple[Path, ...] | None = None, *, passing: Collection[str] = ()
+) -> str:
     """Return a hash of the closure of some names: every module's code and every declared data file.
 
     Args:
         names: dotted names that the code imports.
         roots: see `closure`.
+        passing: see `closure`.
     """
-    modules = closure(names, roots)
+    modules = closure(names, roots, passing=passing)
     data = [(file.name, file) for file in data_files(modules.values())]
     return files_key([*modules.items(), *data])

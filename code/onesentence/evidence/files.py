@@ -10,7 +10,8 @@ import json
 import re
 from typing import Any
 
-from onesentence.evidence.emit import emit, plain
+from onesentence.evidence.emit import emit
+from onesentence.evidence.plain import plain
 
 LARGEST = 1_000_000
 """Bytes that a file may have."""

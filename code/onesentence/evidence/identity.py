@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from onesentence.evidence.kinds import checked_kind
+
 
 @dataclass(frozen=True)
 class Identity:
@@ -60,7 +62,4 @@ def get_identity(key: str) -> Identity:
         >>> get_identity("constructed").seal
         '构造'
     """
-    try:
-        return IDENTITIES[key]
-    except KeyError:
-        raise ValueError(f"identity: unknown {key!r}; known are {', '.join(IDENTITIES)}") from None
+    return IDENTITIES[checked_kind(key)]

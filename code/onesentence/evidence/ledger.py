@@ -18,7 +18,8 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any
 
-from onesentence.evidence.emit import emit, plain
+from onesentence.evidence.emit import emit
+from onesentence.evidence.plain import plain
 
 DATA_FILES = ("data/ledger.json", "data/sections.json")
 
@@ -98,7 +99,7 @@ def difference(value: Any, expected: Any) -> float | None:
     """Return the largest absolute difference of the numbers in two values of one shape.
 
     Args:
-        value: what was computed, plain data (see `emit.plain`).
+        value: what was computed, plain data (see `plain`).
         expected: what the ledger holds.
 
     Returns:

@@ -3,7 +3,8 @@
 A record says what ran, with which configuration and seeds, on what, and what came out. `memoised` keeps the
 record of `run(config)` as JSON under `_build/records`, under a key of the configuration, the experiment's own
 import closure with the data files that it declares, the lock, Python's version and CUDA's presence: a change of
-a plot's style redraws and does not retrain, a change of the model or of its data trains again.
+a plot's style or of the ledger does not retrain, a change of the model or of its data trains again. This module is
+part of every experiment's closure: a record of another format is not read.
 """
 
 from __future__ import annotations
@@ -25,12 +26,25 @@ from typing import Any, TypeVar
 
 from filelock import FileLock
 
-from onesentence.evidence import closure
-from onesentence.evidence.emit import plain
-from onesentence.evidence.identity import get_identity
+from onesentence.evidence.closure import (
+    code_key,
+    cuda_present,
+    data_files,
+    environment_key,
+    files_key,
+    imported_names,
+)
+from onesentence.evidence.kinds import checked_kind
+from onesentence.evidence.plain import plain
 
 FOLDER_VARIABLE = "ONESENTENCE_RECORDS"
 """Environment variable that names the folder of the records; by default `_build/records` in the project."""
+
+GATHERING = ("onesentence.evidence",)
+"""Packages whose `__init__` only gathers names for pages (`ledger`, `guard`), which no result depends on.
+
+It runs before this module does, so that every experiment would otherwise depend on the ledger and its data. An
+experiment that takes a name from the package itself, or imports one of its other modules, depends on these."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +76,7 @@ class Record:
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        get_identity(self.identity)
+        checked_kind(self.identity)
         if not self.seeds:
             raise ValueError("seeds: expected at least one, got none")
         for name, values in self.metrics.items():
@@ -135,7 +149,7 @@ def memoised(run: Run) -> Run:
             record = dataclasses.replace(
                 run(config),
                 code_hash=code,
-                device="cuda" if closure.cuda_present() else "cpu",
+                device="cuda" if cuda_present() else "cpu",
                 seconds=time.perf_counter() - started,
             )
             text = record.to_json()
@@ -148,10 +162,12 @@ def memoised(run: Run) -> Run:
 
 
 def _code_of(run: Callable[[Any], Record]) -> str:
-    """Return a hash of the file that an experiment stands in and of everything that it imports."""
+    """Return a hash of the file that an experiment stands in, of everything that it imports and of its data."""
     file = Path(inspect.getsourcefile(run) or "")
-    names = closure.imported_names(ast.parse(file.read_bytes()), run.__module__.rpartition(".")[0])
-    return closure.files_key([(run.__module__, file)]) + closure.code_key([run.__module__, *names])
+    names = imported_names(ast.parse(file.read_bytes()), run.__module__.rpartition(".")[0])
+    own = [(path.name, path) for path in data_files([file])]
+    code = code_key([run.__module__, __name__, *names], passing=GATHERING)
+    return files_key([(run.__module__, file), *own]) + code
 
 
 def _key(run: Callable[[Any], Record], config: Any, code: str) -> str:
@@ -161,7 +177,7 @@ def _key(run: Callable[[Any], Record], config: Any, code: str) -> str:
         type(config).__qualname__,
         json.dumps(plain(dataclasses.asdict(config)), sort_keys=True, ensure_ascii=False),
         code,
-        closure.environment_key(root),
+        environment_key(root),
     ]
     name = run.__module__.rpartition(".")[2]
     digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]

@@ -23,16 +23,17 @@ import numpy as np
 import torch
 
 from onesentence.evidence.records import Record, memoised, versions_of
-from onesentence.experiments import seeds
+from onesentence.experiments.cases import by_case
 from onesentence.experiments.fixed_translator import Data, FixedTranslator, data_of, part_at
+from onesentence.generate.exact_match import ExactMatch
 from onesentence.numerics import FloatArray
 from onesentence.seq2seq.agreement import agreement, gold_of
 from onesentence.seq2seq.batches import Batch
-from onesentence.seq2seq.evaluation import labels_of, translate
+from onesentence.seq2seq.evaluation import exact_of, translate
 from onesentence.seq2seq.reading import Reading, ReadingConfig
 from onesentence.seq2seq.training import Training, label_scores, train
 from onesentence.text.translation_corpus import TranslationCorpus
-from onesentence.text.vocabulary import BOS, EOS, PAD, UNK
+from onesentence.text.vocabulary import EOS
 
 Direction = Literal["both", "one"]
 
@@ -81,14 +82,11 @@ class Alignment:
 
 def model_of(config: Alignment, corpus: TranslationCorpus, direction: Direction, seed: int) -> Reading:
     """Return a translator before training."""
-    target = corpus.target_vocabulary
-    sizes = ReadingConfig(
-        source_size=len(corpus.source_vocabulary),
-        target_size=len(target),
-        embedding=config.width,
-        hidden=config.width,
+    sizes = ReadingConfig.over(
+        corpus.source_vocabulary,
+        corpus.target_vocabulary,
+        width=config.width,
         two_way=direction == "both",
-        barred=tuple(target.id(symbol) for symbol in (PAD, BOS, UNK)),
     )
     return Reading.initial(sizes, seed=seed)
 
@@ -130,16 +128,14 @@ def train_one(config: Alignment, data: Data, case: tuple[Direction, int]) -> dic
     direction, seed = case
     model = model_of(config, data.corpus, direction, seed)
     before = _agreement(model, data)
-    plan = Training(updates=config.updates, batch=config.batch, rate=config.rate, clip=config.clip)
-    train(model, data.train, plan, np.random.default_rng([seed, 1]))
-    losses, _ = label_scores(model, data.test)
+    train(model, data.train, Training.of(config), np.random.default_rng([seed, 1]))
     after = _agreement(model, data)
     row = data.running.rows([0])
     units = range(row.source.shape[1])
     return {
-        "nll": float(losses.sum() / data.test.mask.sum()),
-        "exact": float(np.mean(_exact(config, model, data, data.test))),
-        "running": _exact(config, model, data, row)[0],
+        "nll": label_scores(model, data.test).nll,
+        "exact": _exact(config, model, data, data.test).share,
+        "running": _exact(config, model, data, row).hits == 1,
         "hits": after["hits"],
         "mass": after["mass"],
         "hits_before": before["hits"],
@@ -166,18 +162,13 @@ def run(config: Alignment) -> Record:
         `occlusion` of each unit adds to each loss, (T, S); `replaced`, the same for `REPLACEMENTS`, (T, 6).
     """
     data = data_of(config.corpus)
-    cases = [(direction, seed) for direction in config.directions for seed in config.seeds]
-    results = seeds.over(cases, partial(train_one, config, data))
-    metrics: dict[str, list[Any]] = {}
-    for (direction, _), result in zip(cases, results, strict=True):
-        for name, value in result.items():
-            metrics.setdefault(f"{direction}_{name}", []).append(value)
+    cases = {direction: (direction,) for direction in config.directions}
     return Record(
         name="alignment",
         identity="trained",
         config=dataclasses.asdict(config),
         seeds=config.seeds,
-        metrics=metrics,
+        metrics=by_case(cases, config.seeds, partial(train_one, config, data)),
         data_hash=data.corpus.digest,
         versions=versions_of("numpy", "torch"),
     )
@@ -187,10 +178,9 @@ def _weights(model: Reading, data: Batch) -> FloatArray:
     return model.read_weights(*map(torch.from_numpy, (data.source, data.source_mask, data.inputs))).numpy()
 
 
-def _exact(config: Alignment, model: Reading, data: Data, part: Batch) -> list[bool]:
+def _exact(config: Alignment, model: Reading, data: Data, part: Batch) -> ExactMatch:
     eos = data.corpus.target_vocabulary.id(EOS)
-    written = translate(model, part, eos=eos, limit=config.limit)
-    return [row.ids == labels for row, labels in zip(written, labels_of(part), strict=True)]
+    return exact_of(translate(model, part, eos=eos, limit=config.limit), part)
 
 
 def _agreement(model: Reading, data: Data) -> dict[str, Any]:

@@ -16,7 +16,8 @@ from functools import partial
 from typing import Any
 
 from onesentence.evidence.records import Record, memoised, versions_of
-from onesentence.experiments import reversal, seeds
+from onesentence.experiments import reversal
+from onesentence.experiments.cases import by_case
 from onesentence.experiments.reversal import Reader, ReversalLab, parts_of, train_one
 from onesentence.seq2seq.reversal_model import First
 
@@ -54,18 +55,13 @@ def run(config: FirstRead) -> Record:
     """
     parts = parts_of(config.lab.data)
     dynamic: Reader = "dynamic"
-    cases = [(dynamic, first, seed) for first in config.firsts for seed in config.seeds]
-    results = seeds.over(cases, partial(train_one, config.lab, parts))
-    metrics: dict[str, list[Any]] = {}
-    for (_, first, _), result in zip(cases, results, strict=True):
-        for name, value in result.items():
-            metrics.setdefault(f"{first}_{name}", []).append(value)
+    cases = {first: (dynamic, first) for first in config.firsts}
     return Record(
         name="first_read",
         identity="trained",
         config=dataclasses.asdict(config),
         seeds=config.seeds,
-        metrics=metrics,
+        metrics=by_case(cases, config.seeds, partial(train_one, config.lab, parts)),
         data_hash=parts.digest,
         versions=versions_of("numpy", "torch", "safetensors"),
     )

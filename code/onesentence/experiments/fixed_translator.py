@@ -17,16 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesentence.evidence.records import Record, memoised, versions_of
-from onesentence.experiments import seeds
+from onesentence.experiments.cases import by_case
 from onesentence.generate.loop import Generated
 from onesentence.seq2seq.batches import Batch, batch_of
-from onesentence.seq2seq.evaluation import first_difference, labels_of, translate
+from onesentence.seq2seq.evaluation import exact_of, first_difference, labels_of, translate
 from onesentence.seq2seq.fixed_summary import FixedSummary, FixedSummaryConfig, Interface
-from onesentence.seq2seq.training import Training, label_scores, train
+from onesentence.seq2seq.training import Training, curve, label_scores, train
 from onesentence.text.parallel import pair_of
 from onesentence.text.translation_config import TranslationConfig
 from onesentence.text.translation_corpus import Example, TranslationCorpus, translation_corpus
-from onesentence.text.vocabulary import BOS, EOS, PAD, UNK
+from onesentence.text.vocabulary import EOS
 
 WRONG = ("giver", "recipient", "verb", "number", "thing", "time", "other")
 """What the reference word at a first error expresses; `other` are did, will, not, stops and EOS."""
@@ -114,15 +114,11 @@ def model_of(
     config: FixedTranslator, corpus: TranslationCorpus, interface: Interface, seed: int
 ) -> FixedSummary:
     """Return a translator before training."""
-    target = corpus.target_vocabulary
-    sizes = FixedSummaryConfig(
-        source_size=len(corpus.source_vocabulary),
-        target_size=len(target),
-        embedding=config.width,
-        hidden=config.width,
-        cell="lstm",
+    sizes = FixedSummaryConfig.over(
+        corpus.source_vocabulary,
+        corpus.target_vocabulary,
+        width=config.width,
         interface=interface,
-        barred=tuple(target.id(symbol) for symbol in (PAD, BOS, UNK)),
         forget_bias=config.forget_bias,
     )
     return FixedSummary.initial(sizes, seed=seed)
@@ -166,30 +162,29 @@ def train_one(config: FixedTranslator, data: Data, case: tuple[Interface, int]) 
     """
     interface, seed = case
     model = model_of(config, data.corpus, interface, seed)
-    curve: list[float] = []
+    points: list[float] = []
 
     def watch(update: int) -> None:
         if update % config.every == 0:
-            curve.append(_exact(_written(config, data, model, data.dev), data.dev))
+            points.append(exact_of(_written(config, data, model, data.dev), data.dev).share)
 
-    plan = Training(updates=config.updates, batch=config.batch, rate=config.rate, clip=config.clip)
-    losses = train(model, data.train, plan, np.random.default_rng([seed, 1]), watch)
-    token_losses, hits = label_scores(model, data.test)
+    losses = train(model, data.train, Training.of(config), np.random.default_rng([seed, 1]), watch)
+    scores = label_scores(model, data.test)
     written = _written(config, data, model, data.test)
     running = _written(config, data, model, data.running)
     probe = _written(config, data, model, data.new_recipient)
     return {
-        "curve": curve,
-        "loss": np.reshape(losses, (-1, config.every)).mean(axis=1).tolist(),
-        "nll": float(token_losses.sum() / data.test.mask.sum()),
-        "accuracy": float(hits.sum() / data.test.mask.sum()),
-        "all_right": float((hits | ~data.test.mask).all(axis=1).mean()),
-        "exact": _exact(written, data.test),
+        "curve": points,
+        "loss": curve(losses, config.every),
+        "nll": scores.nll,
+        "accuracy": scores.accuracy,
+        "all_right": scores.all_right,
+        "exact": exact_of(written, data.test).share,
         "ended": float(np.mean([row.ended for row in written])),
-        "new_recipient": _exact(probe, data.new_recipient),
+        "new_recipient": exact_of(probe, data.new_recipient).share,
         "new_recipient_first": _shown(data, data.corpus.new_recipient[0], probe[0]),
         "running": [_text(data, row) for row in running],
-        **_first_errors(config, data, written, hits),
+        **_first_errors(config, data, written, scores.hits),
     }
 
 
@@ -211,18 +206,13 @@ def run(config: FixedTranslator) -> Record:
         `new_recipient_first` its first sentence; `running`: what became of the running sentence and its variants.
     """
     data = data_of(config)
-    cases = [(interface, seed) for interface in config.interfaces for seed in config.seeds]
-    results = seeds.over(cases, partial(train_one, config, data))
-    metrics: dict[str, list[Any]] = {}
-    for (interface, _), result in zip(cases, results, strict=True):
-        for name, value in result.items():
-            metrics.setdefault(f"{interface}_{name}", []).append(value)
+    cases = {interface: (interface,) for interface in config.interfaces}
     return Record(
         name="fixed_translator",
         identity="trained",
         config=dataclasses.asdict(config),
         seeds=config.seeds,
-        metrics=metrics,
+        metrics=by_case(cases, config.seeds, partial(train_one, config, data)),
         data_hash=data.corpus.digest,
         versions=versions_of("numpy", "torch"),
     )
@@ -230,11 +220,6 @@ def run(config: FixedTranslator) -> Record:
 
 def _written(config: FixedTranslator, data: Data, model: FixedSummary, part: Batch) -> tuple[Generated, ...]:
     return translate(model, part, eos=data.corpus.target_vocabulary.id(EOS), limit=config.limit)
-
-
-def _exact(written: tuple[Generated, ...], part: Batch) -> float:
-    """Return the share of sentences that are their references."""
-    return float(np.mean([row.ids == labels for row, labels in zip(written, labels_of(part), strict=True)]))
 
 
 def _text(data: Data, row: Generated) -> str:

@@ -12,39 +12,27 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-
-T_95 = {
-    2: 12.7062,
-    3: 4.30265,
-    4: 3.18245,
-    5: 2.77645,
-    6: 2.57058,
-    7: 2.44691,
-    8: 2.36462,
-    9: 2.306,
-    10: 2.26216,
-}
-"""The two-sided 95 % quantile by number of runs."""
+from scipy import stats
 
 
 def mean_interval(values: ArrayLike) -> tuple[float, float, float]:
     """Return the mean and the ends of its 95 % interval.
 
     Args:
-        values: one per run, 2 to 10 of them.
+        values: one per run, at least two.
 
     Raises:
-        ValueError: for another number of values, or one that is not finite.
+        ValueError: for fewer values, or one that is not finite.
 
     Example:
         >>> [round(value, 3) for value in mean_interval([1.0, 2.0, 3.0])]
         [2.0, -0.484, 4.484]
     """
     runs = np.asarray(values, dtype=float)
-    if runs.ndim != 1 or runs.size not in T_95:
-        raise ValueError(f"values: expected 2 to 10, one per run, got shape {runs.shape}")
+    if runs.ndim != 1 or runs.size < 2:
+        raise ValueError(f"values: expected at least 2, one per run, got shape {runs.shape}")
     if not np.isfinite(runs).all():
         raise ValueError(f"values must be finite, got {runs.tolist()}")
     mean = float(runs.mean())
-    reach = float(T_95[runs.size] * runs.std(ddof=1) / np.sqrt(runs.size))
+    reach = float(stats.t.ppf(0.975, runs.size - 1) * runs.std(ddof=1) / np.sqrt(runs.size))
     return mean, mean - reach, mean + reach

@@ -23,7 +23,7 @@ import numpy as np
 from onesentence.checks import Ids
 from onesentence.embed.optim import SGD
 from onesentence.evidence.records import Record, memoised, versions_of
-from onesentence.experiments import seeds
+from onesentence.experiments.cases import by_seed
 from onesentence.numerics import FloatArray, token_loss_gradients, token_losses
 from onesentence.recurrent.clipping import clip_norm, global_norm
 from onesentence.recurrent.rnn import RNN
@@ -182,18 +182,11 @@ def run(config: Clipping) -> Record:
     Returns:
         Per seed a list over gains of two values, without and with clipping, for each name of `one`.
     """
-    ways = (False, True)
-    cases = [(gain, clip, seed) for seed in config.seeds for gain in config.gains for clip in ways]
-    results = iter(seeds.over(cases, partial(one, config=config)))
-    table = [[[next(results) for _ in ways] for _ in config.gains] for _ in config.seeds]
     return Record(
         name="key_clipping",
         identity="trained",
         config=dataclasses.asdict(config),
         seeds=config.seeds,
-        metrics={
-            name: [[[r[name] for r in row] for row in per_seed] for per_seed in table]
-            for name in table[0][0][0]
-        },
+        metrics=by_seed([config.gains, (False, True)], config.seeds, partial(one, config=config)),
         versions=versions_of("numpy"),
     )

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from onesentence.checks import Ids
 from onesentence.evidence.records import Record, memoised, versions_of
-from onesentence.experiments import seeds
+from onesentence.experiments.cases import by_seed
 from onesentence.text.key_pairs import EVENT_TOKENS, FACT_AT, TOKENS, key_pairs, pairs_right
 
 CELLS = {"RNN": nn.RNN, "LSTM": nn.LSTM, "GRU": nn.GRU}
@@ -244,7 +244,8 @@ def one(case: tuple[Variant, int, int], config: Keys) -> dict[str, Any]:
         config: the rest.
 
     Returns:
-        `before` and `after`, what `ask` gives; `updates`; `clipped`, the share of updates that clipping shortened.
+        What `ask` gives, each with `_before` or `_after` behind its name; `updates`; `clipped`, the share of updates
+        that clipping shortened.
     """
     variant, events, seed = case
     model = build(variant, config, seed)
@@ -252,7 +253,12 @@ def one(case: tuple[Variant, int, int], config: Keys) -> dict[str, Any]:
     before = ask(model, stories)
     norms = train(model, config, events, np.random.default_rng([seed, events, 0]))
     clipped = float((norms > config.threshold).mean())
-    return {"before": before, "after": ask(model, stories), "updates": len(norms), "clipped": clipped}
+    return {
+        "updates": len(norms),
+        "clipped": clipped,
+        **{f"{name}_before": value for name, value in before.items()},
+        **{f"{name}_after": value for name, value in ask(model, stories).items()},
+    }
 
 
 @memoised
@@ -266,22 +272,12 @@ def run(config: Keys) -> Record:
         Per seed a list over variants of lists over distances: `kept`, `used`, `reach`, `slope` and `profile`, each with
         `_before` or `_after` behind it, `updates` and `clipped`.
     """
-    cases = [(v, n, seed) for seed in config.seeds for v in config.variants for n in config.events]
-    results = iter(seeds.over(cases, partial(one, config=config)))
-    table = [[[next(results) for _ in config.events] for _ in config.variants] for _ in config.seeds]
-    metrics: dict[str, list[Any]] = {}
-    for name in ("updates", "clipped"):
-        metrics[name] = [[[r[name] for r in row] for row in per_seed] for per_seed in table]
-    for when in ("before", "after"):
-        for name in ("kept", "used", "reach", "slope", "profile"):
-            values = [[[r[when][name] for r in row] for row in per_seed] for per_seed in table]
-            metrics[f"{name}_{when}"] = values
     return Record(
         name="key_pairs",
         identity="trained",
         config=dataclasses.asdict(config),
         seeds=config.seeds,
-        metrics=metrics,
+        metrics=by_seed([config.variants, config.events], config.seeds, partial(one, config=config)),
         versions=versions_of("numpy", "torch"),
     )
 

@@ -20,7 +20,7 @@ from onesentence.evidence.records import Record, memoised, versions_of
 from onesentence.experiments import seeds
 from onesentence.experiments.fixed_translator import WRONG, part_at
 from onesentence.experiments.reading_translator import ReadingTranslator
-from onesentence.numerics import FloatArray
+from onesentence.seq2seq.agreement import agreement, gold_of
 from onesentence.seq2seq.batches import Batch, batch_of
 from onesentence.seq2seq.training import Training, label_scores, train
 from onesentence.text.parallel import pair_of
@@ -86,29 +86,9 @@ def gold(examples: tuple[Example, ...], shape: tuple[int, ...]) -> NDArray[np.bo
     """
     links = np.zeros(shape, dtype=bool)
     for n, example in enumerate(examples):
-        for i, j in example.pair.alignment:
-            links[n, j, i] = True
+        own = gold_of(example.pair)
+        links[n, : own.shape[0], : own.shape[1]] = own
     return links
-
-
-def agreement(alpha: FloatArray, links: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """Return for every target word with a link whether its largest weight lies on one, and the weight on all of them.
-
-    Args:
-        alpha: weights, (B, T, S).
-        links: gold, (B, T, S).
-
-    Returns:
-        Two vectors, in the order of sentences and words.
-
-    Example:
-        >>> hit, mass = agreement(np.array([[[0.75, 0.25], [0.5, 0.5]]]), np.array([[[True, False], [False, False]]]))
-        >>> hit.tolist(), mass.tolist()
-        ([1.0], [0.75])
-    """
-    linked = links.any(axis=-1)
-    best = np.take_along_axis(links, alpha.argmax(axis=-1)[..., None], axis=-1)[..., 0]
-    return best[linked].astype(float), (alpha * links).sum(axis=-1)[linked]
 
 
 def told_her(corpus: TranslationCorpus) -> tuple[Example, Example]:
@@ -177,7 +157,7 @@ def one(config: LearningRead, corpus: TranslationCorpus, seed: int) -> dict[str,
     def watch(update: int) -> None:
         if update % config.every == 0:
             hit, mass = agreement(model.weights(test), links)
-            nll = label_scores(model, test)[0].sum() / test.mask.sum()
+            nll = label_scores(model, test).nll
             for name, value in (("hit", hit.mean()), ("mass", mass.mean()), ("nll", nll)):
                 curves[name].append(float(value))
         if update in (0, config.updates):
@@ -214,7 +194,8 @@ def _by_part(
     """Return the agreement by what a word expresses, where the words look, and what the wrong ones had read."""
     alpha, linked = model.weights(test), links.any(axis=-1)
     hit, _ = agreement(alpha, links)
-    hits = label_scores(model, test)[1]
+    scores = label_scores(model, test)
+    hits = scores.hits
     right = hits[linked]
     looks = np.zeros((len(WRONG), len(KINDS)), dtype=int)
     shares: dict[str, list[float]] = {part: [] for part in WRONG}
@@ -227,7 +208,7 @@ def _by_part(
     return {
         "parts": {part: float(np.mean(values)) for part, values in shares.items()},
         "looks": looks.tolist(),
-        "exact": float((hits | ~test.mask).all(axis=1).mean()),
+        "exact": scores.all_right,
         "linked": len(hit),
         "wrong": int((~right).sum()),
         "wrong_on_gold": int((~right & (hit == 1)).sum()),

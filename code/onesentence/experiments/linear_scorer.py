@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 
 from onesentence.attention.gradient import weighted_sum_gradients
 from onesentence.attention.scorers import Additive, Dot, General, Linear, Scorer
+from onesentence.checks import checked_integer
 from onesentence.embed.optim import Adam
 from onesentence.evidence.records import Record, memoised, versions_of
-from onesentence.experiments import seeds
+from onesentence.experiments.cases import by_seed
 from onesentence.numerics import FloatArray, softmax, token_loss_gradients, token_losses
 
 Ids = NDArray[np.int64]
@@ -70,8 +71,7 @@ class Retrieval:
         if self.items < self.slots:
             raise ValueError(f"items must be at least slots = {self.slots}, got {self.items}")
         for name in ("width", "updates", "batch", "asked"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+            checked_integer(name, getattr(self, name), 1)
         if not self.seeds:
             raise ValueError("seeds: expected at least one, got none")
 
@@ -238,14 +238,11 @@ def run(config: Retrieval) -> Record:
     Returns:
         By metric of `one` a list over seeds of lists over scorers.
     """
-    cases = [(name, seed) for seed in config.seeds for name in config.scorers]
-    results = iter(seeds.over(cases, partial(one, config)))
-    table = [[next(results) for _ in config.scorers] for _ in config.seeds]
     return Record(
         name="linear_scorer",
         identity="trained",
         config=dataclasses.asdict(config),
         seeds=config.seeds,
-        metrics={metric: [[r[metric] for r in row] for row in table] for metric in table[0][0]},
+        metrics=by_seed([config.scorers], config.seeds, partial(one, config)),
         versions=versions_of("numpy"),
     )

@@ -18,22 +18,19 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy import stats
-from torch import nn
 
 from onesentence.evidence.records import Record, memoised, versions_of
-from onesentence.experiments import seeds
+from onesentence.experiments.cases import by_case
 from onesentence.numerics import FloatArray
 from onesentence.seq2seq.batches import Batch, batch_of
-from onesentence.seq2seq.evaluation import Translator, labels_of, translate
+from onesentence.seq2seq.evaluation import Generative, labels_of, translate
 from onesentence.seq2seq.fixed_summary import FixedSummary, FixedSummaryConfig
 from onesentence.seq2seq.reading import Reading, ReadingConfig
 from onesentence.seq2seq.source_order import reversed_source
-from onesentence.seq2seq.training import Training, label_scores, train
+from onesentence.seq2seq.training import Training, curve, label_scores, train
 from onesentence.text.clauses import clause_pairs
 from onesentence.text.parallel import ParallelPair
-from onesentence.text.vocabulary import BOS, EOS, PAD, SPECIALS, UNK, Vocabulary
+from onesentence.text.vocabulary import EOS, SPECIALS, Vocabulary
 
 Order = Literal["forward", "reversed"]
 Way = Literal["fixed", "reading"]
@@ -125,17 +122,10 @@ def data_of(config: OrderByInterface) -> Data:
 
 def model_of(config: OrderByInterface, data: Data, way: Way, seed: int) -> FixedSummary | Reading:
     """Return a translator before training."""
-    sizes: dict[str, Any] = {
-        "source_size": len(data.source),
-        "target_size": len(data.target),
-        "embedding": config.width,
-        "hidden": config.width,
-        "barred": tuple(data.target.id(symbol) for symbol in (PAD, BOS, UNK)),
-        "forget_bias": config.forget_bias,
-    }
+    sizes: dict[str, Any] = {"width": config.width, "forget_bias": config.forget_bias}
     if way == "fixed":
-        return FixedSummary.initial(FixedSummaryConfig(**sizes), seed=seed)
-    return Reading.initial(ReadingConfig(**sizes), seed=seed)
+        return FixedSummary.initial(FixedSummaryConfig.over(data.source, data.target, **sizes), seed=seed)
+    return Reading.initial(ReadingConfig.over(data.source, data.target, **sizes), seed=seed)
 
 
 def content(config: OrderByInterface) -> list[int]:
@@ -176,27 +166,6 @@ def order_effect(metrics: Mapping[str, Sequence[Any]], way: Way, name: str = "wo
     return effect
 
 
-def mean_interval(values: ArrayLike) -> tuple[float, float, float]:
-    """Return the mean and the ends of its 95 % interval by Student's t, the seeds taken as a sample.
-
-    Args:
-        values: one a seed, at least two.
-
-    Raises:
-        ValueError: for fewer.
-
-    Example:
-        >>> [round(end, 3) for end in mean_interval([1.0, 2.0, 3.0])]
-        [2.0, -0.484, 4.484]
-    """
-    sample = np.asarray(values, dtype=float)
-    if sample.ndim != 1 or sample.size < 2:
-        raise ValueError(f"values must be at least two of one axis, got shape {sample.shape}")
-    reach = float(stats.t.ppf(0.975, sample.size - 1) * sample.std(ddof=1) / np.sqrt(sample.size))
-    mean = float(sample.mean())
-    return mean, mean - reach, mean + reach
-
-
 def train_one(config: OrderByInterface, data: Data, case: tuple[Order, Way, int]) -> dict[str, Any]:
     """Train one translator and measure it; see `run`.
 
@@ -207,13 +176,12 @@ def train_one(config: OrderByInterface, data: Data, case: tuple[Order, Way, int]
     """
     order, way, seed = case
     model = model_of(config, data, way, seed)
-    plan = Training(updates=config.updates, batch=config.batch, rate=config.rate, clip=config.clip)
-    losses = train(model, data.train[order], plan, np.random.default_rng([seed, 1]))
+    losses = train(model, data.train[order], Training.of(config), np.random.default_rng([seed, 1]))
     test = data.test[order]
     right = _right(model, test, data.target.id(EOS))
     return {
-        "loss": np.reshape(losses, (-1, config.every)).mean(axis=1).tolist(),
-        "nll": _nll(model, test),
+        "loss": curve(losses, config.every),
+        "nll": label_scores(model, test).nll,
         "positions": right.mean(axis=0).tolist(),
         "words": float(right[:, content(config)].mean()),
         "exact": float(right.all(axis=1).mean()),
@@ -234,31 +202,21 @@ def run(config: OrderByInterface) -> Record:
         `exact`, share of whole sentences.
     """
     data = data_of(config)
-    cases = [(order, way, seed) for order in ORDERS for way in config.ways for seed in config.seeds]
-    results = seeds.over(cases, partial(train_one, config, data))
-    metrics: dict[str, list[Any]] = {}
-    for (order, way, _), result in zip(cases, results, strict=True):
-        for name, value in result.items():
-            metrics.setdefault(f"{order}_{way}_{name}", []).append(value)
+    cases = {f"{order}_{way}": (order, way) for order in ORDERS for way in config.ways}
     return Record(
         name="order_by_interface",
         identity="trained",
         config=dataclasses.asdict(config),
         seeds=config.seeds,
-        metrics=metrics,
+        metrics=by_case(cases, config.seeds, partial(train_one, config, data)),
         versions=versions_of("numpy", "torch"),
     )
 
 
-def _right(model: Translator, test: Batch, eos: int) -> FloatArray:
+def _right(model: Generative, test: Batch, eos: int) -> FloatArray:
     """Return 1 where greedy generation has the label at its position, (N, T)."""
     limit = test.labels.shape[1]
     written = translate(model, test, eos=eos, limit=limit)
     rows = [(*row.ids, *[-1] * (limit - len(row.ids))) for row in written]
     right: FloatArray = (np.array(rows) == np.array(labels_of(test))).astype(float)
     return right
-
-
-def _nll(model: nn.Module, test: Batch) -> float:
-    losses, _ = label_scores(model, test)
-    return float(losses.sum() / test.mask.sum())

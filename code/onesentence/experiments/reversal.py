@@ -19,18 +19,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from safetensors.torch import load, save
 
 from onesentence.evidence.records import Record, memoised, records_folder, versions_of
-from onesentence.experiments import seeds
+from onesentence.experiments.cases import by_case
 from onesentence.seq2seq.batches import Batch, batch_of
 from onesentence.seq2seq.evaluation import first_difference, labels_of, translate
 from onesentence.seq2seq.reversal_model import First, ReaderConfig, SourceReader
-from onesentence.seq2seq.training import Training, label_scores, train
+from onesentence.seq2seq.training import Training, curve, label_scores, train
 from onesentence.text.reversal import (
     VOCABULARY,
     Letters,
@@ -80,7 +80,7 @@ class ReversalLab:
     @property
     def training(self) -> Training:
         """How a reader is trained."""
-        return Training(updates=self.updates, batch=self.batch, rate=self.rate, clip=self.clip)
+        return Training.of(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,17 +142,16 @@ def measured(config: ReversalLab, parts: Parts, model: SourceReader) -> dict[str
         `by_length`, rows (length, sequences, wrong); `by_position`, rows (position from 1, sequences that are right
         before it, of those wrong there).
     """
-    losses, hits = label_scores(model, parts.test)
-    count = int(parts.test.mask.sum())
+    scores = label_scores(model, parts.test)
     written = translate(model, parts.test, eos=VOCABULARY.id(EOS), limit=config.limit)
     labels = labels_of(parts.test)
     firsts = [first_difference(one.ids, two) for one, two in zip(written, labels, strict=True)]
     wrong = [i for i, first in enumerate(firsts) if first is not None]
     return {
-        "nll": float(losses.sum() / count),
-        "accuracy": float(hits.sum() / count),
-        "tokens": count,
-        "all_right": float((hits | ~parts.test.mask).all(axis=1).mean()),
+        "nll": scores.nll,
+        "accuracy": scores.accuracy,
+        "tokens": int(parts.test.mask.sum()),
+        "all_right": scores.all_right,
         "exact": 1 - len(wrong) / len(firsts),
         "ended": float(np.mean([row.ended for row in written])),
         "first_failure": wrong[0] if wrong else None,
@@ -177,7 +176,7 @@ def train_one(config: ReversalLab, parts: Parts, case: tuple[Reader, First, int]
     model, losses = trained(config, parts, reader_config(reader, first), seed)
     return {
         **measured(config, parts, model),
-        "loss": np.reshape(losses, (-1, config.every)).mean(axis=1).tolist(),
+        "loss": curve(losses, config.every),
         "seen": tokens_seen(parts.train.mask.sum(axis=1), config.training, _order(seed)),
         "checkpoint": write_checkpoint(model),
     }
@@ -194,25 +193,14 @@ def run(config: ReversalLab) -> Record:
         Metrics named `<reader>_<metric>`, the metrics those of `train_one`; None for seeds that `wide` was not given.
     """
     parts = parts_of(config.data)
-    cases: list[tuple[Reader, First, int]] = [
-        *(("fixed", "zero", seed) for seed in config.seeds),
-        *(("dynamic", "zero", seed) for seed in config.seeds),
-        *(("wide", "zero", seed) for seed in config.wide_seeds),
-    ]
-    results = dict(zip(cases, seeds.over(cases, partial(train_one, config, parts)), strict=True))
-    names = next(iter(results.values()))
-    readers: tuple[Reader, ...] = ("fixed", "dynamic", "wide")
-    metrics = {
-        f"{reader}_{name}": [results.get((reader, "zero", seed), {}).get(name) for seed in config.seeds]
-        for reader in readers
-        for name in names
-    }
+    cases = {reader: (reader, "zero") for reader in get_args(Reader)}
+    left_out = {("wide", seed) for seed in config.seeds if seed not in config.wide_seeds}
     return Record(
         name="reversal",
         identity="trained",
         config=dataclasses.asdict(config),
         seeds=config.seeds,
-        metrics=metrics,
+        metrics=by_case(cases, config.seeds, partial(train_one, config, parts), left_out=left_out),
         data_hash=parts.digest,
         versions=versions_of("numpy", "torch", "safetensors"),
     )

@@ -9,7 +9,7 @@ U+20000 to U+2A6D6 and U+2F800 to U+2FA1D, but an escape of four digits reads th
 U+2FA1: the typographic quotes “ ” and the ellipsis … are split off and the rare characters of Extension B are not
 (github.com/mjpost/sacrebleu/issues/298). A score is comparable only where this is repeated.
 
-Post 2018 (arXiv:1804.08771), section 2: a score is comparable only if its tokenisation is known.
+Post 2018 (arXiv:1804.08771): a score is comparable only if its tokenisation is known.
 """
 
 from __future__ import annotations

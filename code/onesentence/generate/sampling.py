@@ -16,7 +16,7 @@ Conventions that every function here keeps:
   by, it means greedy. The limit tau -> 0 is greedy too, but for equal largest logits, among which it divides evenly.
 
 Section 2.8 of the course; top-k: Fan, Lewis and Dauphin 2018 (arXiv:1805.04833); top-p (nucleus):
-Holtzman et al. 2020 (arXiv:1904.09751), section 3. Difference from Hugging Face's processors, which mask logits: these
+Holtzman et al. 2020 (arXiv:1904.09751). Difference from Hugging Face's processors, which mask logits: these
 functions return probabilities, and ties of top-k are broken rather than all kept.
 """
 

@@ -7,7 +7,7 @@ is carried over unchanged, so a padded sequence ends in the same state as the se
 padding stands on. Losses are sums over time unless their gradient says otherwise: `backward` takes dL/dh_t at each
 position as it is and adds nothing up but the paths through time.
 
-Section 2.1 of the course; backward pass: section 2.9, Pascanu, Mikolov and Bengio 2013 (arXiv:1211.5063), section 2.
+Section 2.1 of the course; backward pass: section 2.9, Pascanu, Mikolov and Bengio 2013 (arXiv:1211.5063), section 1.1.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ i_t = i. The loss is a sum over tokens; for a mean divide it and every gradient 
 
 Symbols: `V` ids, `d` embedding width, `H` state width, `T` steps, `...` any batch axes, also none. Masks are True at
 real tokens: a padded position changes no state, no loss and no gradient. Section 2.9 of the course; Pascanu, Mikolov
-and Bengio 2013 (arXiv:1211.5063), section 2. Difference: any cell, and sentences padded to a batch.
+and Bengio 2013 (arXiv:1211.5063), section 1.1. Difference: any cell, and sentences padded to a batch.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ and for a loss L that reads the states, with delta_t = dL/du_t and delta_{T+1} =
 by the transpose. `torch.nn.RNN` has two biases, b_ih and b_hh; only their sum matters, and `from_torch` takes it.
 
 Sections 2.1 and 2.9 of the course; Elman 1990 (Cognitive Science 14); Pascanu, Mikolov and Bengio 2013
-(arXiv:1211.5063), section 2.
+(arXiv:1211.5063), section 1.1, whose states are before the nonlinearity.
 """
 
 from __future__ import annotations

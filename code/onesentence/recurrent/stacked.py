@@ -6,8 +6,8 @@ Two axes: along time a layer uses the same parameters at every step, along depth
 a cell itself. Its state holds the parts of the highest layer first, so that its first array is what the rest of a
 model reads, then those of the layers below, down to the first.
 
-Section 2.13 of the course; Graves, Mohamed and Hinton 2013 (arXiv:1303.5778), equation 11, whose layers read the one
-below and their own past, as here.
+Section 2.13 of the course; Graves, Mohamed and Hinton 2013 (arXiv:1303.5778), whose layers read the one below and
+their own past, as here.
 """
 
 from __future__ import annotations

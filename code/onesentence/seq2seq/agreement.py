@@ -35,11 +35,12 @@ def agreement(weights: FloatArray, gold: NDArray[np.bool_]) -> tuple[NDArray[np.
     """Compare the weights of target words with the units aligned to them.
 
     Args:
-        weights: (T, S), each row summing to 1.
-        gold: True where aligned, (T, S); rows without any are left out.
+        weights: (..., T, S), each row summing to 1.
+        gold: True where aligned, (..., T, S); rows without any are left out.
 
     Returns:
-        For each row that has a unit aligned to it: whether its largest weight lies on one, and the weight of all.
+        For each row that has a unit aligned to it, in one vector: whether its largest weight lies on one, and the weight
+        of all.
 
     Raises:
         ValueError: if the shapes differ.
@@ -51,9 +52,9 @@ def agreement(weights: FloatArray, gold: NDArray[np.bool_]) -> tuple[NDArray[np.
     """
     if weights.shape != gold.shape:
         raise ValueError(f"weights must have the shape of gold, {gold.shape}, got {weights.shape}")
-    rows = gold.any(axis=1)
-    hits = np.take_along_axis(gold, weights.argmax(axis=1)[:, None], axis=1)[rows, 0]
-    return hits, (weights * gold)[rows].sum(axis=1)
+    rows = gold.any(axis=-1)
+    hits = np.take_along_axis(gold, weights.argmax(axis=-1)[..., None], axis=-1)[..., 0]
+    return hits[rows], (weights * gold).sum(axis=-1)[rows]
 
 
 def disagreements(

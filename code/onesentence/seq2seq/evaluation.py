@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesentence.checks import Ids
+from onesentence.generate.exact_match import ExactMatch, exact_match
 from onesentence.generate.loop import Generated, generate
 from onesentence.generate.sampling import greedy
 from onesentence.numerics import FloatArray
 from onesentence.seq2seq.batches import Batch
 
 
-class Translator(Protocol):
-    """A model that generates."""
+class Generative(Protocol):
+    """A model that generates, such as a `translator.Translator`."""
 
     def start(self, source: Ids, mask: NDArray[np.bool_]) -> Any:
         """Read sources (B, S) and return a state."""
@@ -32,7 +33,7 @@ class Translator(Protocol):
         ...
 
 
-def translate(model: Translator, data: Batch, *, eos: int, limit: int) -> tuple[Generated, ...]:
+def translate(model: Generative, data: Batch, *, eos: int, limit: int) -> tuple[Generated, ...]:
     """Generate greedily from the sources of a batch; its labels are not looked at.
 
     Args:
@@ -48,6 +49,16 @@ def translate(model: Translator, data: Batch, *, eos: int, limit: int) -> tuple[
 def labels_of(data: Batch) -> list[tuple[int, ...]]:
     """Return what should have been written, EOS included, one tuple a sentence."""
     return [tuple(row[real].tolist()) for row, real in zip(data.labels, data.mask, strict=True)]
+
+
+def exact_of(written: Sequence[Generated], data: Batch) -> ExactMatch:
+    """Count the sentences that were written as their labels are, EOS included.
+
+    Args:
+        written: of `translate`, one a pair.
+        data: the pairs.
+    """
+    return exact_match([row.ids for row in written], labels_of(data))
 
 
 def first_difference(written: Sequence[int], reference: Sequence[int]) -> int | None:

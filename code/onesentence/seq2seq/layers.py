@@ -1,27 +1,81 @@
-"""What the translators are made of: recurrent layers under one face, an encoder, an output that bars symbols.
+"""What recurrent translators are made of: recurrent layers under one face, an output that bars symbols, their sizes.
 
-Symbols: `B` batch, `S` source length, `T` target length, `H` state width, `V` target vocabulary. A state is a tuple of
-tensors (B, H), h first, with an LSTM then its cell. Masks are `True = a real token`.
-
-The encoder reads padded sources as if each stood alone: real units are moved to the front, in their order, so nothing
-padded comes before them, and c_src is taken after the last of them. A layer in one direction needs no more, and it is
-three times as fast as `pack_padded_sequence`; one in two directions would need that. Sections 2.3 and 2.4.
+Symbols: `B` batch, `T` target length, `H` state width, `V` target vocabulary. A state is a tuple of tensors (B, H), h
+first, with an LSTM then its cell. Sections 2.3 and 2.4.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 import torch
 from torch import Tensor, nn
+
+from onesentence.checks import checked_choice, checked_integer
+from onesentence.text.vocabulary import BOS, PAD, UNK, Vocabulary
 
 CellKind = Literal["rnn", "gru", "lstm"]
 States: TypeAlias = tuple[Tensor, ...]
 """A state: tensors (B, H), the hidden state first."""
 
 _LAYERS: dict[str, type[nn.RNN | nn.GRU | nn.LSTM]] = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
+
+
+@dataclass(frozen=True)
+class RecurrentConfig:
+    """Sizes of a translator of recurrent layers; each translator adds what is its own.
+
+    Attributes:
+        source_size: number of source symbols.
+        target_size: V, number of target symbols, PAD, BOS and EOS among them where there are such.
+        embedding: width of source and target embeddings.
+        hidden: H, width of a state.
+        cell: recurrent layer of encoder and decoder.
+        barred: target ids that are never predicted.
+        forget_bias: what an LSTM's forget gates start with; None leaves them as PyTorch draws them.
+    """
+
+    source_size: int
+    target_size: int
+    embedding: int = 64
+    hidden: int = 64
+    cell: CellKind = "lstm"
+    barred: tuple[int, ...] = ()
+    forget_bias: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("source_size", "target_size", "embedding", "hidden"):
+            checked_integer(name, getattr(self, name), 1)
+        checked_choice("cell", self.cell, get_args(CellKind))
+        if self.forget_bias is not None and self.cell != "lstm":
+            raise ValueError(f"forget_bias: only an lstm has a forget gate, got one for {self.cell!r}")
+        if self.forget_bias is not None and not math.isfinite(self.forget_bias):
+            raise ValueError(f"forget_bias: expected a finite number, got {self.forget_bias}")
+        if len({i for i in self.barred if 0 <= i < self.target_size}) != len(self.barred):
+            raise ValueError(f"barred: expected different ids below {self.target_size}, got {self.barred}")
+        if len(self.barred) == self.target_size:
+            raise ValueError("barred: at least one symbol must be left to predict, got none")
+
+    @classmethod
+    def over(cls, source: Vocabulary, target: Vocabulary, *, width: int, **design: Any) -> Self:
+        """Return the sizes of a translator between two vocabularies that writes neither PAD nor BOS nor UNK.
+
+        Args:
+            source: of the sources.
+            target: of the targets, with these special symbols.
+            width: of embeddings and states.
+            design: further attributes.
+
+        Example:
+            >>> words = Vocabulary.from_words(["I", "go"], specials=[PAD, BOS, UNK])
+            >>> RecurrentConfig.over(words, words, width=8).barred
+            (0, 1, 2)
+        """
+        barred = tuple(target.id(symbol) for symbol in (PAD, BOS, UNK))
+        return cls(len(source), len(target), embedding=width, hidden=width, barred=barred, **design)
 
 
 def recurrent_layer(
@@ -38,8 +92,7 @@ def recurrent_layer(
     Raises:
         ValueError: if there is no such cell, or it has no forget gate.
     """
-    if cell not in _LAYERS:
-        raise ValueError(f"cell: expected one of {', '.join(_LAYERS)}, got {cell!r}")
+    checked_choice("cell", cell, tuple(_LAYERS))
     layer = _LAYERS[cell](inputs, hidden, batch_first=True)
     if forget_bias is not None:
         if cell != "lstm":
@@ -76,65 +129,6 @@ def run_layer(layer: nn.RNNBase, x: Tensor, state: States) -> tuple[Tensor, Stat
     return out, tuple(part[0] for part in (last if isinstance(last, tuple) else (last,)))
 
 
-@dataclass(frozen=True, eq=False)
-class Encoded:
-    """A batch of sources as the encoder has read it.
-
-    Attributes:
-        states: h after each unit, (B, S, H); 0 at padded positions.
-        mask: True at real units, (B, S).
-        summary: c_src, h after the last real unit, (B, H).
-    """
-
-    states: Tensor
-    mask: Tensor
-    summary: Tensor
-
-
-class Encoder(nn.Module):
-    """Embeddings and one recurrent layer over the source, left to right.
-
-    Args:
-        vocabulary: number of source symbols.
-        embedding: width of an embedding.
-        hidden: H.
-        cell: which recurrent layer.
-        forget_bias: as for `recurrent_layer`.
-    """
-
-    def __init__(
-        self,
-        *,
-        vocabulary: int,
-        embedding: int,
-        hidden: int,
-        cell: CellKind,
-        forget_bias: float | None = None,
-    ) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(vocabulary, embedding)
-        self.layer = recurrent_layer(cell, inputs=embedding, hidden=hidden, forget_bias=forget_bias)
-
-    def forward(self, ids: Tensor, mask: Tensor) -> Encoded:
-        """Read a batch.
-
-        Args:
-            ids: integers, (B, S); not looked at where the mask is False.
-            mask: True at real units, (B, S).
-
-        Raises:
-            TypeError: if `mask` is not boolean or `ids` not integer.
-            ValueError: if a shape does not fit, a sentence has no unit, or an id lies outside the vocabulary.
-        """
-        real = _checked_source(ids, mask, self.embedding.num_embeddings)
-        B = len(ids)
-        order = torch.argsort(mask.logical_not(), dim=1, stable=True)  # real units first, in their order
-        front, _ = self.layer(self.embedding(real.gather(1, order)))  # (B, S, H)
-        summary = front[torch.arange(B), mask.sum(dim=1) - 1]
-        states = torch.zeros_like(front).scatter(1, order[..., None].expand_as(front), front)
-        return Encoded(states.masked_fill(mask.logical_not()[..., None], 0), mask, summary)
-
-
 class Output(nn.Module):
     """Logits W_y s + b_y over the target vocabulary; symbols that are never predicted get -inf.
 
@@ -157,32 +151,3 @@ class Output(nn.Module):
         """Return logits (..., V) of hidden states (..., H)."""
         logits: Tensor = self.linear(s)
         return logits.masked_fill(self.may_come.logical_not(), float("-inf"))
-
-
-def checked_ids(name: str, ids: Tensor, ndim: int, vocabulary: int) -> None:
-    """Refuse ids that are no integers, have other axes, or lie outside a vocabulary.
-
-    Raises:
-        TypeError: if they are not integers.
-        ValueError: if they have another number of axes or lie outside.
-    """
-    if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
-        raise TypeError(f"{name} must hold integers, got {ids.dtype}")
-    if ids.ndim != ndim or 0 in ids.shape:
-        raise ValueError(f"{name} must have {ndim} axes, none of them empty, got shape {tuple(ids.shape)}")
-    if int(ids.min()) < 0 or int(ids.max()) >= vocabulary:
-        wrong = int(ids.min()) if int(ids.min()) < 0 else int(ids.max())
-        raise ValueError(f"{name} must lie in [0, {vocabulary}), got {wrong}")
-
-
-def _checked_source(ids: Tensor, mask: Tensor, vocabulary: int) -> Tensor:
-    """Return ids with 0 where nothing is real."""
-    if mask.dtype != torch.bool:
-        raise TypeError(f"mask must be boolean (True = a real unit), got {mask.dtype}")
-    if mask.shape != ids.shape:
-        raise ValueError(f"mask must have the shape of ids, {tuple(ids.shape)}, got {tuple(mask.shape)}")
-    real = ids.masked_fill(mask.logical_not(), 0)
-    checked_ids("ids", real, 2, vocabulary)
-    if not bool(mask.any(dim=1).all()):
-        raise ValueError("mask: every sentence needs at least one real unit, got one without")
-    return real

@@ -64,12 +64,10 @@ def teaching_run(model: Reading, source: ArrayLike, inputs: ArrayLike) -> tuple[
 
 def _encoded(model: Reading, source: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the source states (S, E) and c_src (E,)."""
-    encoder = model.encoder
-    if not model.config.two_way:
-        x = encoder.embedding.weight.detach().numpy()[source]  # type: ignore[union-attr, operator]
-        h = LSTM.from_torch(encoder.layer).run(x).h  # type: ignore[arg-type]
-        return h, h[-1]
-    x = encoder.ahead.embedding.weight.detach().numpy()[source]  # type: ignore[union-attr, operator]
-    ahead = LSTM.from_torch(encoder.ahead.layer).run(x).h  # type: ignore[union-attr, arg-type]
-    back = LSTM.from_torch(encoder.back.layer).run(x[::-1]).h[::-1]  # type: ignore[union-attr, arg-type]
-    return np.concatenate([ahead, back], axis=-1), np.concatenate([ahead[-1], back[0]])
+    x = model.encoder.embedding.weight.detach().numpy()[source]
+    layers = model.encoder.layers
+    forth = LSTM.from_torch(layers.forth).run(x).h  # type: ignore[arg-type]
+    if layers.back is None:
+        return forth, forth[-1]
+    back = LSTM.from_torch(layers.back).run(x[::-1]).h[::-1]  # type: ignore[arg-type]
+    return np.concatenate([forth, back], axis=-1), np.concatenate([forth[-1], back[0]])

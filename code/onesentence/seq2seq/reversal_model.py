@@ -20,14 +20,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-import numpy as np
 import torch
-from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from onesentence.numerics import FloatArray
-from onesentence.seq2seq.layers import checked_ids
-from onesentence.seq2seq.two_way_encoder import TwoWayEncoder
+from onesentence.checks import checked_choice, checked_integer
+from onesentence.seq2seq.encoders import SourceLayers
+from onesentence.seq2seq.translator import Translator
 
 Source = Literal["fixed", "dynamic"]
 First = Literal["zero", "encoder", "bias"]
@@ -54,20 +52,25 @@ class ReaderConfig:
     hidden: int = 32
 
     def __post_init__(self) -> None:
-        for name, known in (("source", get_args(Source)), ("first", get_args(First))):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name}: expected one of {', '.join(known)}, got {getattr(self, name)!r}")
+        checked_choice("source", self.source, get_args(Source))
+        checked_choice("first", self.first, get_args(First))
         for name in ("vocabulary", "embedding", "encoder", "hidden"):
-            size = getattr(self, name)
-            if isinstance(size, bool) or not isinstance(size, int):
-                raise TypeError(f"{name} must be an integer, got {size!r}")
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
+            checked_integer(name, getattr(self, name), 1)
         if self.first != "zero" and self.source != "dynamic":
             raise ValueError(f"first: a fixed reader asks no query, expected 'zero', got {self.first!r}")
         if self.first == "encoder" and self.hidden != 2 * self.encoder:
             wanted = 2 * self.encoder
             raise ValueError(f"hidden must be {wanted} to start as a state of the encoder, got {self.hidden}")
+
+    @property
+    def source_size(self) -> int:
+        """V."""
+        return self.vocabulary
+
+    @property
+    def target_size(self) -> int:
+        """V."""
+        return self.vocabulary
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,9 +90,16 @@ class ReaderState:
     mask: Tensor
     weights: Tensor
 
+    @property
+    def rows(self) -> int:
+        """B."""
+        return len(self.h)
 
-class SourceReader(nn.Module):
+
+class SourceReader(Translator[ReaderConfig, ReaderState]):
     """The translator; `initial` draws one.
+
+    Everything but the query is drawn first, so the two readers of one seed begin with the same numbers there.
 
     Args:
         config: sizes and design.
@@ -100,52 +110,25 @@ class SourceReader(nn.Module):
     """
 
     def __init__(self, config: ReaderConfig) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         state = 2 * config.encoder
         self.embedding = nn.Embedding(config.vocabulary, config.embedding)
-        self.encoder = TwoWayEncoder(config.embedding, config.encoder)
+        self.encoder = SourceLayers(inputs=config.embedding, hidden=config.encoder, cell="lstm", two_way=True)
         self.decoder = nn.LSTM(config.embedding + state, config.hidden, batch_first=True)
         self.output = nn.Linear(config.hidden + state, config.vocabulary)
         dynamic = config.source == "dynamic"
         self.query = nn.Linear(config.hidden, state, bias=config.first == "bias") if dynamic else None
 
-    @classmethod
-    def initial(cls, config: ReaderConfig, *, seed: int) -> SourceReader:
-        """Draw the parameters as PyTorch's layers do by default; the global generator is left as it was.
-
-        Everything but the query comes first, so the two readers of one seed begin with the same numbers there.
-
-        Args:
-            config: sizes and design.
-            seed: of the parameters.
-        """
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            return cls(config)
-
     def first_state(self, source: Tensor, mask: Tensor) -> ReaderState:
-        """Read sources (B, S), mask True at real units, and return the state before BOS is read.
-
-        Raises:
-            TypeError: if `mask` is not boolean or `source` not integer.
-            ValueError: if a shape does not fit, a source has no unit, or an id lies outside the vocabulary.
-        """
-        states, ends = self.encoder(self.embedding(_checked(source, mask, self.config.vocabulary)), mask)
+        """Read sources and return the state before BOS is read; see `Translator`."""
+        encoded = self.encoder(self.embedding(source), mask)
+        states, ends = encoded.states, encoded.summary
         zero = states.new_zeros(len(states), self.config.hidden)
         even = mask.to(states) / mask.sum(dim=1, keepdim=True)
         return ReaderState(ends if self.config.first == "encoder" else zero, zero, states, mask, even)
 
     def decode(self, inputs: Tensor, state: ReaderState) -> tuple[Tensor, ReaderState]:
-        """Read target tokens, and before each of them the source, and say after each what may come next.
-
-        Args:
-            inputs: ids, (B, T), the first of a sentence BOS; T is 1 in generation.
-            state: of `first_state`, or what an earlier call returned.
-
-        Returns:
-            Logits, (B, T, V), and the state after the last token.
-        """
+        """Read target tokens, and before each of them the source; see `Translator`."""
         x = self.embedding(inputs)
         run = self._run_fixed if self.query is None else self._run_dynamic
         h, c, state = run(x, state)
@@ -180,77 +163,7 @@ class SourceReader(nn.Module):
         state = replace(state, h=h, m=m, weights=weights[:, :, 0])
         return torch.stack(hs, dim=1), torch.stack(cs, dim=1), state
 
-    def forward(self, source: Tensor, source_mask: Tensor, inputs: Tensor) -> Tensor:
-        """Return logits (B, T, V) with the true history given: teacher forcing.
-
-        Args:
-            source: ids, (B, S).
-            source_mask: True at real units, (B, S); padding stands on the right.
-            inputs: BOS and the target without EOS, (B, T), padding on the right. Logits at padded positions mean
-                nothing and are for the loss to leave out.
-
-        Raises:
-            TypeError: if ids are not integers or the mask not boolean.
-            ValueError: if a shape does not fit or an id lies outside the vocabulary.
-        """
-        checked_ids("inputs", inputs, 2, self.config.vocabulary)
-        if len(inputs) != len(source):
-            raise ValueError(f"inputs must have {len(source)} rows like source, got {len(inputs)}")
-        logits, _ = self.decode(inputs, self.first_state(source, source_mask))
-        return logits
-
-    @torch.no_grad()
-    def start(self, source: ArrayLike, mask: ArrayLike | None = None) -> ReaderState:
-        """Read sources and return the state that generation starts with.
-
-        Args:
-            source: ids, (B, S).
-            mask: True at real units, (B, S); None: all are.
-
-        Raises:
-            TypeError, ValueError: as `first_state`.
-        """
-        ids = torch.from_numpy(np.asarray(source))
-        real = torch.ones_like(ids, dtype=torch.bool) if mask is None else torch.from_numpy(np.array(mask))
-        return self.first_state(ids, real)
-
-    @torch.no_grad()
-    def step(self, ids: ArrayLike, state: ReaderState) -> tuple[FloatArray, ReaderState]:
-        """Read one token of each sentence, and nothing else but the state.
-
-        Args:
-            ids: (B,).
-            state: of `start`, or what the step before returned.
-
-        Returns:
-            Logits, (B, V), and the state.
-
-        Raises:
-            TypeError, ValueError: if the ids are no integers, lie outside, or are not as many as the state's rows.
-        """
-        inputs = torch.from_numpy(np.asarray(ids))
-        checked_ids("ids", inputs, 1, self.config.vocabulary)
-        if len(inputs) != len(state.h):
-            raise ValueError(f"ids must have {len(state.h)} rows like the state, got {len(inputs)}")
-        logits, state = self.decode(inputs[:, None], state)
-        return logits[:, 0].numpy(), state
-
 
 def parameter_count(config: ReaderConfig) -> int:
     """Return how many numbers a reader learns; each of PyTorch's LSTMs has two biases."""
     return sum(weights.numel() for weights in SourceReader.initial(config, seed=0).parameters())
-
-
-def _checked(ids: Tensor, mask: Tensor, vocabulary: int) -> Tensor:
-    """Return ids with 0 where nothing is real."""
-    if mask.dtype != torch.bool:
-        raise TypeError(f"mask must be boolean (True = a real unit), got {mask.dtype}")
-    if mask.shape != ids.shape:
-        raise ValueError(f"mask must have the shape of source, {tuple(ids.shape)}, got {tuple(mask.shape)}")
-    real = ids.masked_fill(~mask, 0)
-    checked_ids("source", real, 2, vocabulary)
-    if not bool(mask.any(dim=1).all()):
-        raise ValueError("mask: every source needs at least one real unit, got one without")
-    if bool((mask[:, 1:] & ~mask[:, :-1]).any()):
-        raise ValueError("mask: expected padding on the right only, got some before a real unit")
-    return real

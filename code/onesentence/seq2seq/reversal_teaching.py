@@ -20,6 +20,7 @@ from onesentence.numerics import FloatArray, log_softmax
 from onesentence.recurrent.bidirectional import Bidirectional
 from onesentence.recurrent.cell import State
 from onesentence.recurrent.lstm import LSTM
+from onesentence.recurrent.torch_layer import torch_layer
 
 if TYPE_CHECKING:
     from torch import nn
@@ -90,9 +91,11 @@ class TeachingReader:
     def from_torch(cls, model: SourceReader) -> TeachingReader:
         """Copy the parameters of a PyTorch reader, in float64."""
         w = {name: value.detach().double().numpy() for name, value in model.named_parameters()}
+        forth, back = model.encoder.forth, model.encoder.back
+        assert back is not None
         return cls(
             E=w["embedding.weight"],
-            encoder=Bidirectional(_layer(model.encoder.forth), _layer(model.encoder.back)),
+            encoder=Bidirectional(_layer(forth), _layer(back)),
             decoder=_layer(model.decoder),
             W_y=w["output.weight"],
             b_y=w["output.bias"],
@@ -179,9 +182,6 @@ class TeachingReader:
         return tuple(steps)
 
 
-def _layer(module: nn.LSTM | nn.LSTMCell) -> LSTM:
-    """Return a layer or cell of PyTorch as the book's cell, its two biases added."""
-    w = {
-        name.removesuffix("_l0"): value.detach().double().numpy() for name, value in module.named_parameters()
-    }
-    return LSTM(W_x=w["weight_ih"], W_h=w["weight_hh"], b=w["bias_ih"] + w["bias_hh"])
+def _layer(module: nn.RNNBase) -> LSTM:
+    """Return a layer of PyTorch as the book's cell, its two biases added in float64."""
+    return LSTM.from_torch(torch_layer(module).double())  # type: ignore[type-var, arg-type]

@@ -151,7 +151,7 @@ class TeachingTranslator:
         may_come = model.output.may_come.numpy()
         return cls(
             E_x=weights["encoder.embedding.weight"],
-            encoder=_cell_of(model.encoder.layer),
+            encoder=_cell_of(model.encoder.layers.forth),
             E_y=weights["embedding.weight"],
             decoder=_cell_of(model.decoder),
             W_y=weights["output.linear.weight"],

@@ -35,6 +35,11 @@ class TargetState:
     mask: Tensor
     past: tuple[KeysValues, ...] | None = None
 
+    @property
+    def rows(self) -> int:
+        """B."""
+        return len(self.mask)
+
 
 class TranslatorDecoder(nn.Module):
     """Embeddings, positions, blocks of three sublayers, and logits from the embeddings' own rows.
