@@ -159,7 +159,7 @@ def test_translator_drops_in_training_only(hostile: Any) -> None:
 
 def test_translator_refuses_by_name(hostile: Any) -> None:
     model = drawn(hostile)
-    with pytest.raises(ValueError, match=r"ids must lie in \[0, 5\), got 5"):
+    with pytest.raises(ValueError, match=r"source must lie in \[0, 5\), got 5"):
         model.start([[5]])
     with pytest.raises(TypeError, match=r"mask must be boolean .* got torch\.int64"):
         model.start([[1]], [[1]])
