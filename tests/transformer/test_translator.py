@@ -163,7 +163,7 @@ def test_translator_refuses_by_name(hostile: Any) -> None:
         model.start([[5]])
     with pytest.raises(TypeError, match=r"mask must be boolean .* got torch\.int64"):
         model.start([[1]], [[1]])
-    with pytest.raises(ValueError, match=r"inputs must lie in \[0, 6\), got 6"):
+    with pytest.raises(ValueError, match=r"ids must lie in \[0, 6\), got 6"):
         model.step([6], model.start([[1]]))
-    with pytest.raises(ValueError, match=r"inputs must have shape \(1, T\), as the state has 1 rows"):
+    with pytest.raises(ValueError, match=r"ids must have 1 rows like the state, got 2"):
         model.step([2, 2], model.start([[1]]))
