@@ -5,12 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onesentence.checks import as_ids, checked_choice, checked_integer, checked_sizes
+from onesentence.checks import as_ids, checked_choice, checked_integer, checked_number, checked_sizes
 
 
 @pytest.mark.parametrize("value", [3, np.int32(3), np.uint8(3)])
 def test_checked_integer_returns_a_python_integer(value):
     assert type(checked_integer("k", value, 3)) is int
+
+
+@pytest.mark.parametrize("value", [3, -0.5, np.float32(0.5), np.int64(2)])
+def test_checked_number_returns_a_python_float(value):
+    assert type(checked_number("k", value)) is float
+    assert checked_number("k", value) == value
 
 
 def test_as_ids_of_nothing_is_an_array_of_integers():
@@ -90,6 +96,11 @@ def test_as_ids_converts_nothing_silently(given, error, message, size):
         (lambda: checked_integer("k", 1, 2), ValueError, "k must be at least 2, got 1"),
         (lambda: checked_sizes(np.random.default_rng(0), d=0), ValueError, "d must be at least 1, got 0"),
         (lambda: checked_sizes(0, d=1), TypeError, "rng must be a numpy Generator, got int"),
+        (lambda: checked_number("k", "1"), TypeError, "k must be a number, got '1'"),
+        (lambda: checked_number("k", True), TypeError, "k must be a number, got True"),
+        (lambda: checked_number("k", 1j), TypeError, "k must be a number, got 1j"),
+        (lambda: checked_number("k", np.nan), ValueError, "k must be finite, got nan"),
+        (lambda: checked_number("k", -np.inf), ValueError, "k must be finite, got -inf"),
         (lambda: as_ids("ids", [True]), TypeError, "ids must hold integers, got dtype bool"),
         (lambda: as_ids("ids", [[1, 5], [4, 0]], 4), ValueError, r"ids must lie in \[0, 4\), got 5"),
         (lambda: as_ids("ids", [-1], 4), ValueError, r"ids must lie in \[0, 4\), got -1"),

@@ -12,6 +12,7 @@ Everything is built in a scratch copy, by `jupyter-book build .`; of the checkou
 - text: learning of byte-pair merges beside `tokenizers`, of n-gram counts beside nltk (`tools/bench_text.py`).
 - recurrent: the hand-written RNN, forwards and back, beside `torch.nn.RNN` (`tools/bench_recurrent.py`).
 - beam: the batched beam search beside the plain loop (`tools/bench_beam.py`).
+- transformer: the encoder block beside `nn.TransformerEncoderLayer` (`tools/bench_transformer.py`).
 """
 
 from __future__ import annotations
@@ -326,6 +327,7 @@ def main() -> int:
     import bench_beam
     import bench_recurrent
     import bench_text
+    import bench_transformer
     import lighthouse
 
     about = machine()
@@ -339,6 +341,8 @@ def main() -> int:
     rows += bench_recurrent.measure()
     print("bench: beam", flush=True)
     rows += bench_beam.measure()
+    print("bench: transformer", flush=True)
+    rows += bench_transformer.measure()
     print(table(rows))
     target = ROOT / "_build" / "bench.json"
     target.parent.mkdir(exist_ok=True)

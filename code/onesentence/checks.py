@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
+from numbers import Real
 from typing import TypeAlias
 
 import numpy as np
@@ -36,6 +38,28 @@ def checked_integer(name: str, value: int, least: int) -> int:
     if value < least:
         raise ValueError(f"{name} must be at least {least}, got {value}")
     return int(value)
+
+
+def checked_number(name: str, value: float) -> float:
+    """Return a number after checking that it is real and finite.
+
+    Args:
+        name: what error messages call it.
+        value: a Python or NumPy number.
+
+    Raises:
+        TypeError: if it is no real number; True is none.
+        ValueError: if it is not finite.
+
+    Example:
+        >>> checked_number("eps", 1)
+        1.0
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not isfinite(value):
+        raise ValueError(f"{name} must be finite, got {value}")
+    return float(value)
 
 
 def checked_choice(name: str, value: str, known: Sequence[str]) -> None:

@@ -1,0 +1,1 @@
+"""The Transformer and its parts; modules are imported by name."""
