@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from onesentence.transformer.layer_costs import (
     LayerCost,
     attention_cost,
+    compared,
     convolution_cost,
     dilated_layers,
     first_above,
@@ -42,6 +43,17 @@ def test_costs_grow_as_table_1_of_2017(n: int, C: int) -> None:
     assert recurrent_cost(2 * n, C).between == 2 * recurrent_cost(n, C).between  # n d^2
     assert recurrent_cost(n, 2 * C).between == 4 * recurrent_cost(n, C).between
     assert convolution_cost(n, C, k=6).products == 2 * convolution_cost(n, C, k=3).products  # k n d^2
+
+
+def test_compared_by_hand() -> None:
+    assert compared(2, 3) == {
+        "attention": 96,
+        "attention between": 24,
+        "recurrence": 36,
+        "recurrence between": 18,
+        "LSTM": 144,
+        "convolution": 54,
+    }
 
 
 def reached(n: int, k: int, gap: Any) -> int:

@@ -150,6 +150,35 @@ def dilated_layers(n: int, k: int) -> int:
     return layers
 
 
+def compared(n: int, C: int) -> dict[str, int]:
+    """Return the products of the layers side by side, as pages draw them.
+
+    Args:
+        n: positions.
+        C: width.
+
+    Returns:
+        Counts by name: attention, attention between, recurrence, recurrence between, LSTM, and convolution, of 3 taps.
+
+    Raises:
+        TypeError: if one is not an integer.
+        ValueError: if one is less than 1.
+
+    Example:
+        >>> compared(9, 8)["attention"], compared(9, 8)["LSTM"]
+        (3600, 4608)
+    """
+    attention, recurrence = attention_cost(n, C), recurrent_cost(n, C)
+    return {
+        "attention": attention.products,
+        "attention between": attention.between,
+        "recurrence": recurrence.products,
+        "recurrence between": recurrence.between,
+        "LSTM": recurrent_cost(n, C, gates=4).products,
+        "convolution": convolution_cost(n, C, k=3).products,
+    }
+
+
 def first_above(dear: Callable[[int], int], cheap: Callable[[int], int], limit: int) -> int | None:
     """Return the smallest size from 1 to the limit at which one cost exceeds another and none below does.
 
