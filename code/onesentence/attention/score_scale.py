@@ -37,7 +37,7 @@ def components(
         ValueError: if there is no axis, a size is less than 1 or the correlation lies outside.
 
     Example:
-        >>> components((2, 3), np.random.default_rng(0), correlation=1.0).std(axis=-1).tolist()
+        >>> components((2, 3), np.random.default_rng(0), correlation=1.0).std(axis=-1).round(6).tolist()
         [0.0, 0.0]
     """
     m, rho = checked_number("mean", mean), checked_number("correlation", correlation)
