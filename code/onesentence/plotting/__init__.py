@@ -5,6 +5,7 @@ A page says `plotting.use_style()` once, draws, and ends with `plotting.show(fig
 
 from onesentence.plotting.beam_tree import BeamNode, draw_beam_tree
 from onesentence.plotting.charts import bars, dots, heatmap, plane
+from onesentence.plotting.curves import curves
 from onesentence.plotting.diagrams import draw_roles, draw_tree
 from onesentence.plotting.encoder_decoder import draw_encoder_decoder
 from onesentence.plotting.figure import show
@@ -24,6 +25,7 @@ __all__ = [
     "BeamNode",
     "Table",
     "bars",
+    "curves",
     "dots",
     "draw_beam_tree",
     "draw_encoder_decoder",
