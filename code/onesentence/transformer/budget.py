@@ -1,0 +1,67 @@
+"""What a training costs by the estimate of 2017, and which choices quality and cost leave open.
+
+    FLOPs = devices * hours * 3600 s * sustained rate
+
+The rate is a guess about the device, so the product is an estimate of capacity that was booked, not a count of what a
+model computed. Vaswani et al. 2017 (arXiv:1706.03762v1), section 6.1 and Table 2; section 4.15 of the course.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from onesentence.checks import checked_integer
+
+SECONDS_PER_HOUR = 3600
+
+
+def training_flops(devices: int, hours: float, rate: float) -> float:
+    """Return the estimate.
+
+    Args:
+        devices: number of them.
+        hours: how long all of them were used.
+        rate: FLOP per second that one is taken to sustain.
+
+    Raises:
+        TypeError: if `devices` is not an integer.
+        ValueError: if `devices` is less than 1, or hours or rate are not positive and finite.
+
+    Example:
+        >>> f"{training_flops(8, 12, 9.5e12):.2e}"
+        '3.28e+18'
+    """
+    checked_integer("devices", devices, 1)
+    for name, value in (("hours", hours), ("rate", rate)):
+        if not (math.isfinite(value) and value > 0):
+            raise ValueError(f"{name} must be positive and finite, got {value}")
+    return devices * hours * SECONDS_PER_HOUR * rate
+
+
+def undominated(quality: Sequence[float], cost: Sequence[float]) -> list[bool]:
+    """Return which choices no other beats: none is as good and as cheap, and better in one of the two.
+
+    Args:
+        quality: larger is better.
+        cost: smaller is better, as many.
+
+    Returns:
+        For each choice whether it is left; equal ones leave each other.
+
+    Raises:
+        ValueError: if there is nothing to choose from, the lengths differ, or a number is not finite.
+
+    Example:
+        >>> undominated([27.3, 25.2, 28.4], [3.3, 9.6, 23.0])
+        [True, False, True]
+    """
+    if len(quality) != len(cost) or not quality:
+        raise ValueError(
+            f"quality and cost must be equally many, at least one, got {len(quality)} and {len(cost)}"
+        )
+    for name, values in (("quality", quality), ("cost", cost)):
+        if wrong := [value for value in values if not math.isfinite(value)]:
+            raise ValueError(f"{name} must be finite, got {wrong[0]}")
+    pairs = list(zip(quality, cost, strict=True))
+    return [not any(q >= a and c <= b and (q, c) != (a, b) for q, c in pairs) for a, b in pairs]
