@@ -1,0 +1,57 @@
+"""Which position of a translator's output depends on which token of its input: change one, and look everywhere.
+
+A mask is a promise about dependence, and this is how it is tested: not what the attention weights look like, but what
+the logits do. Section 4.6 of the course asks for it; residuals, norms and the other blocks are all on the way.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+
+from onesentence.numerics import FloatArray
+from onesentence.transformer.translator import TransformerTranslator
+
+Side = Literal["source", "target"]
+
+
+@torch.no_grad()
+def influence(model: TransformerTranslator, source: Tensor, inputs: Tensor, *, of: Side) -> FloatArray:
+    """Replace each token by every other symbol, one at a time, and return how far any logit moves.
+
+    Args:
+        model: in evaluation mode; in float64, what does not depend moves by 0 or a rounding.
+        source: ids of one sentence without padding, (S,).
+        inputs: target inputs, (T,).
+        of: whose tokens to replace.
+
+    Returns:
+        (T, S) or (T, T): the largest change of a logit of target position i, over all symbols in place of token j.
+
+    Raises:
+        ValueError: if an argument is no vector, or there is no such side.
+
+    Example:
+        >>> from onesentence.transformer.config import TransformerConfig
+        >>> model = TransformerTranslator.initial(TransformerConfig(3, 4, d_model=8, n_head=2, d_ff=16), seed=0)
+        >>> moved = influence(model.double(), torch.tensor([1, 2]), torch.tensor([0, 3, 1]), of="target")
+        >>> (moved > 1e-9).astype(int).tolist()
+        [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+    """
+    if of not in get_args(Side):
+        raise ValueError(f"of: expected source or target, got {of!r}")
+    for name, ids in (("source", source), ("inputs", inputs)):
+        if ids.ndim != 1 or not len(ids):
+            raise ValueError(f"{name} must be a vector of at least one id, got shape {tuple(ids.shape)}")
+    symbols = model.config.source_size if of == "source" else model.config.target_size
+    columns = []
+    for j in range(len(source if of == "source" else inputs)):
+        read, written = source.repeat(symbols, 1), inputs.repeat(symbols, 1)
+        (read if of == "source" else written)[:, j] = torch.arange(symbols)  # one row has the token itself
+        logits = model(read, torch.ones_like(read, dtype=torch.bool), written)
+        known = int((source if of == "source" else inputs)[j])
+        moved = (logits - logits[known]).nan_to_num(nan=0.0).abs()  # -inf of symbols that are never predicted
+        columns.append(moved.amax(dim=(0, 2)))
+    return torch.stack(columns, dim=1).numpy().astype(float)
