@@ -8,6 +8,7 @@ from onesentence.plotting.charts import bars, dots, heatmap, plane
 from onesentence.plotting.diagrams import draw_roles, draw_tree
 from onesentence.plotting.encoder_decoder import draw_encoder_decoder
 from onesentence.plotting.figure import show
+from onesentence.plotting.flow import draw_flow, flow_height
 from onesentence.plotting.layers import draw_layers
 from onesentence.plotting.merges import draw_merges
 from onesentence.plotting.sequences import draw_sequences
@@ -26,6 +27,7 @@ __all__ = [
     "dots",
     "draw_beam_tree",
     "draw_encoder_decoder",
+    "draw_flow",
     "draw_layers",
     "draw_merges",
     "draw_roles",
@@ -34,6 +36,7 @@ __all__ = [
     "draw_tree",
     "draw_unrolled",
     "draw_ways_back",
+    "flow_height",
     "heatmap",
     "plane",
     "show",
