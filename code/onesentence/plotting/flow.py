@@ -41,7 +41,8 @@ def flow_height(levels: Mapping[str, ArrayLike]) -> float:
     Args:
         levels: as for `draw_flow`.
     """
-    return sum(_HEAD + np.shape(values)[-2] * _CELL_HEIGHT + _GAP for values in levels.values())
+    rows = [int(np.shape(values)[-2]) for values in levels.values()]
+    return len(rows) * (_HEAD + _GAP) + sum(rows) * _CELL_HEIGHT
 
 
 def draw_flow(
