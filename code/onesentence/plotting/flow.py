@@ -18,7 +18,7 @@ from onesentence.plotting.style import PALETTE, SEQUENTIAL
 WIDTH = 345.6
 """Width of the axes: as many points as there are in 4.8 inches."""
 
-_CELL_WIDTH, _CELL_HEIGHT, _HEAD, _GAP = 31.0, 15.0, 15.0, 17.0
+_CELL_WIDTH, _CELL_HEIGHT, _HEAD, _GAP = 35.0, 18.0, 19.0, 18.0
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def draw_flow(
         matrices = array if array.ndim == 3 else array[None]
         places[label] = []
         for head, matrix, centre in zip(heads, matrices, centres, strict=True):
-            axes.text(centre, y + _HEAD / 2, head, ha="center", va="center", fontsize=10)
+            axes.text(centre, y + _HEAD / 2, head, ha="center", va="center", fontsize=12)
             places[label].append(_matrix(axes, names, matrix, (centre, y), shaded=label in shaded))
         y += _HEAD + len(names) * _CELL_HEIGHT + _GAP
     for above, below in pairwise(places.values()):
@@ -103,14 +103,14 @@ def _matrix(
     width, height = _CELL_WIDTH, _CELL_HEIGHT
     left, top = centre - values.shape[1] * width / 2, y + _HEAD
     for i, name in enumerate(names):
-        axes.text(left - 4, top + (i + 0.5) * height, name, ha="right", va="center", fontsize=9.5)
+        axes.text(left - 4, top + (i + 0.5) * height, name, ha="right", va="center", fontsize=11.5)
     for (i, j), value in np.ndenumerate(values):
         x, row = left + j * width, top + i * height
         face = SEQUENTIAL(value) if shaded else PALETTE["tile"]
         axes.add_patch(Rectangle((x, row), width, height, facecolor=face, edgecolor="#ffffff", linewidth=1))
         text = f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
         ink = "#ffffff" if shaded and value > 0.55 else PALETTE["ink"]
-        axes.text(x + width / 2, row + height / 2, text, ha="center", va="center", fontsize=9, color=ink)
+        axes.text(x + width / 2, row + height / 2, text, ha="center", va="center", fontsize=11, color=ink)
     return _Place(left, left + values.shape[1] * width, y, top + len(names) * height)
 
 
@@ -118,11 +118,11 @@ def _skip(axes: Axes, start: _Place, stop: _Place) -> None:
     """Draw from the left of one matrix, round the outside, to the arrow above another."""
     outside, red = 6.0, PALETTE["vermilion"]
     level, join = (start.top + _HEAD + start.bottom) / 2, stop.top - _GAP / 2
-    corners = [start.left - 20, outside, outside], [level, level, join]
+    corners = [start.left - 21, outside, outside], [level, level, join]
     axes.plot(*corners, color=red, linewidth=1.4, linestyle="--")
     arrow(axes, (outside, join), (stop.middle - 6, join), "vermilion", width=1.4, dash="--")
     ground = {"boxstyle": "circle,pad=0.08", "facecolor": "#ffffff", "edgecolor": red}
-    axes.text(stop.middle, join, "+", ha="center", va="center", fontsize=10, color=red, bbox=ground, zorder=4)
+    axes.text(stop.middle, join, "+", ha="center", va="center", fontsize=11, color=red, bbox=ground, zorder=4)
 
 
 def _check(
