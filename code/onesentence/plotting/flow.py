@@ -9,9 +9,8 @@ from itertools import pairwise, product
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from onesentence.numerics import FloatArray
 from onesentence.plotting.shapes import arrow
 from onesentence.plotting.style import PALETTE, SEQUENTIAL
 
@@ -96,7 +95,7 @@ def draw_flow(
 
 
 def _matrix(
-    axes: Axes, names: Sequence[str], values: FloatArray, place: tuple[float, float], *, shaded: bool
+    axes: Axes, names: Sequence[str], values: NDArray[np.float64], place: tuple[float, float], *, shaded: bool
 ) -> _Place:
     """Draw the entries and the names of the rows below a label at `place`, its middle and top."""
     centre, y = place
