@@ -113,3 +113,15 @@ def test_teaching_block_refuses(change: dict[str, Any], kind: type[Exception], m
 def test_teaching_block_refuses_inputs() -> None:
     with pytest.raises(ValueError, match=r"x must have shape \(\.\.\., T, 4\), got \(2, 3\)"):
         TeachingBlock(**GOOD)(np.ones((2, 3)))
+
+
+def test_named_holds_the_whole_pass_in_order() -> None:
+    block = TeachingBlock(**GOOD)
+    x = np.random.default_rng(0).normal(size=(3, block.heads.w_o.shape[1]))
+    trace = block(x)
+    named = trace.named()
+    assert list(named)[0::14] == ["X", "Z"]
+    close(named["X"], x)
+    close(named["X"] + named["joined W_O"], named["R"])
+    close(named["U"] + named["F"], named["U + F"])
+    close(named["Z"], trace.z)

@@ -9,6 +9,7 @@ from onesentence.plotting.curves import curves
 from onesentence.plotting.diagrams import draw_roles, draw_tree
 from onesentence.plotting.encoder_decoder import draw_encoder_decoder
 from onesentence.plotting.figure import show
+from onesentence.plotting.flow import draw_flow, flow_height
 from onesentence.plotting.layers import draw_layers
 from onesentence.plotting.legend import legend
 from onesentence.plotting.merges import draw_merges
@@ -29,6 +30,7 @@ __all__ = [
     "dots",
     "draw_beam_tree",
     "draw_encoder_decoder",
+    "draw_flow",
     "draw_layers",
     "draw_merges",
     "draw_roles",
@@ -37,6 +39,7 @@ __all__ = [
     "draw_tree",
     "draw_unrolled",
     "draw_ways_back",
+    "flow_height",
     "heatmap",
     "legend",
     "plane",

@@ -46,6 +46,27 @@ class BlockTrace:
     residual_2: FloatArray
     z: FloatArray
 
+    def named(self) -> dict[str, FloatArray]:
+        """Return everything under the names of the formulas, in the order of the computation."""
+        read = self.attention
+        return {
+            "X": self.x,
+            "Q": read.q,
+            "K": read.k,
+            "V": read.v,
+            "scores": read.scores,
+            "weights": read.weights,
+            "heads": read.heads,
+            "joined": read.joined,
+            "joined W_O": read.output,
+            "R": self.residual,
+            "U": self.u,
+            "h": self.hidden,
+            "F": self.ffn,
+            "U + F": self.residual_2,
+            "Z": self.z,
+        }
+
 
 @dataclass(frozen=True, eq=False)
 class TeachingBlock:
