@@ -84,7 +84,10 @@ def _visit_note(translator: HTML5Translator, node: evidence_note) -> None:
         name = file_name(translator.builder.current_docname, record["name"]).rpartition("/")[2]
         translator.body.append(
             f'<div class="evidence-note is-file"><span class="note-mark" aria-hidden="true">↓</span><span>'
-            f'<span class="note-kind">下载</span><a href="{name}" download>{escape(record["label"])}（JSON）</a>'
+            # A browser saves the file when the site is served; where the page itself was opened as a file, it
+            # shows it instead: in a tab of its own then, and the note says so.
+            f'<span class="note-kind">下载</span><a href="{name}" download target="_blank" rel="noopener">'
+            f"{escape(record['label'])}（JSON）</a>（本页若是从硬盘打开的，文件会在新标签页里显示，再另存）"
             f"</span></div>\n"
         )
         raise nodes.SkipNode

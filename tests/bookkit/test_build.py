@@ -50,6 +50,8 @@ def test_evidence_lists_every_output_once_with_its_identity(built) -> None:
 def test_file_that_a_page_offers_lies_beside_it_and_is_linked(built) -> None:
     links = soup(built, "alpha").select("a[download]")
     assert [(link["href"], link.get_text()) for link in links] == [("alpha-steps.json", "八步（JSON）")]
+    assert links[0]["target"] == "_blank", "opened from a disk, browsers show the file instead of saving it"
+    assert "从硬盘打开" in links[0].parent.get_text()
     data = json.loads((built.html / "book" / "alpha-steps.json").read_text(encoding="utf-8"))
     assert data == {"目标": ["I", "gave", "him", "a", "book", "yesterday", ".", "EOS"], "步数": 8}
 

@@ -79,10 +79,10 @@ def test_bars_start_at_zero_and_refuse_negatives() -> None:
 
 
 def test_plane_draws_values_points_and_names() -> None:
-    _, axes = plt.subplots()
+    figure, axes = plt.subplots(layout="constrained")
     plotting.plane(axes, np.eye(2), {"基线": (0.5, 0.5)}, names=["甲", "乙"], after=2 * np.eye(2))
     assert [t.get_text() for t in axes.texts] == ["甲", "乙"]
-    assert [t.get_text() for t in axes.get_legend().get_texts()] == ["基线"]
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["基线"]
     with pytest.raises(ValueError, match="at most 4, got 5"):
         plotting.plane(axes, np.eye(2), {str(i): (0, 0) for i in range(5)}, names=["甲", "乙"])
 

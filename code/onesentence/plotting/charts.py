@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
+from onesentence.plotting.legend import legend
 from onesentence.plotting.style import PALETTE, SEQUENTIAL
 
 HATCHES = ("", "///", "...", "xx")
@@ -127,7 +128,7 @@ def plane(
     """Draw value vectors as squares joined to their hull, and the vectors read from them as points.
 
     Args:
-        axes: where to draw.
+        axes: where to draw, in a figure with layout="constrained": the legend goes below it.
         values: shape (S, 2), joined in order.
         points: name of each read to its context vector, shape (2,); at most four.
         names: what the values belong to.
@@ -150,7 +151,7 @@ def plane(
     for (name, point), (colour, marker) in zip(points.items(), MARKERS, strict=False):
         spot = np.asarray(point, dtype=float)
         axes.plot(*spot, marker, color=PALETTE[colour], markersize=9, label=name, zorder=3)
-    axes.legend(loc="upper right", fontsize=10)
+    legend(axes)
     axes.set_xlabel("第一维")
     axes.set_ylabel("第二维")
     axes.margins(0.12)
