@@ -96,7 +96,10 @@ class ReadingTranslator(Translator[Sizes, ReadingTranslatorState]):
         longest = int(mask.sum(dim=1).max())
         if longest > LONGEST:
             raise ValueError(f"source must have at most {LONGEST} real units, got {longest}")
-        h: Tensor = self.source(source) + self.positions((mask.cumsum(dim=1) - 1).clamp_min(0))
+        places = torch.arange(source.shape[1])  # one row for all, where every source begins at once
+        if not bool(mask[:, 0].all()):
+            places = (mask.cumsum(dim=1) - 1).clamp_min(0)
+        h: Tensor = self.source(source) + self.positions(places.clamp_max(LONGEST - 1))
         return h
 
     def read(self, s: Tensor, h_k: Tensor, h_v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
