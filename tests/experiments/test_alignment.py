@@ -23,18 +23,15 @@ def data():
 def test_run_has_a_value_per_seed_and_repeats():
     one, other = (al.run.__wrapped__(TINY) for _ in range(2))
     assert one == other
-    for direction in TINY.directions:
-        assert np.shape(one.metrics[f"{direction}_weights"]) == (2, 8, 9)
-        assert np.shape(one.metrics[f"{direction}_unread"]) == (2, 8, 9)
-        assert np.shape(one.metrics[f"{direction}_replaced"]) == (2, 8, len(al.REPLACEMENTS))
-        parts = one.metrics[f"{direction}_by_part"][0]
-        right, count = np.sum(list(parts.values()), axis=0)
-        assert one.metrics[f"{direction}_hits"][0] == pytest.approx(right / count)
+    assert np.shape(one.metrics["weights"]) == (2, 8, 9)
+    assert np.shape(one.metrics["unread"]) == (2, 8, 9)
+    assert np.shape(one.metrics["replaced"]) == (2, 8, len(al.REPLACEMENTS))
+    right, count = np.sum(list(one.metrics["by_part"][0].values()), axis=0)
+    assert one.metrics["hits"][0] == pytest.approx(right / count)
 
 
-@pytest.mark.parametrize("direction", ["both", "one"])
-def test_occlusion_against_the_formula(data, direction):
-    model = al.model_of(TINY, data.corpus, direction, 0)
+def test_occlusion_against_the_formula(data):
+    model = al.model_of(TINY, data.corpus, 0)
     row = data.running.rows([0])
     source, real = torch.from_numpy(row.source), torch.from_numpy(row.source_mask)
     inputs, labels = torch.from_numpy(row.inputs), torch.from_numpy(row.labels)
@@ -61,7 +58,7 @@ def test_replacements_occur_and_change_one_unit(data):
 
 
 def test_occlusion_refuses(data):
-    model = al.model_of(TINY, data.corpus, "one", 0)
+    model = al.model_of(TINY, data.corpus, 0)
     with pytest.raises(ValueError, match=r"at must lie in \[0, 9\) of one sentence, got 9 of 1"):
         al.occlusion(model, data.running.rows([0]), 9, "unread")
     with pytest.raises(ValueError, match="of one sentence, got 0 of 2 sentences"):
@@ -70,7 +67,7 @@ def test_occlusion_refuses(data):
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [({"seeds": ()}, "seeds and directions must not be empty"), ({"limit": 0}, "limit must be at least 1")],
+    [({"seeds": ()}, "seeds: expected at least one, got none"), ({"limit": 0}, "limit must be at least 1")],
 )
 def test_config_refuses(change, message):
     with pytest.raises(ValueError, match=message):

@@ -12,7 +12,7 @@ from onesentence.attention.read import read
 from onesentence.experiments import learning_read
 from onesentence.experiments.fixed_translator import WRONG
 from onesentence.experiments.learning_read import KINDS, LearningRead, gold, kind_at, told_her
-from onesentence.experiments.reading_translator import ReadingTranslator
+from onesentence.experiments.reading_translator import ReadingTranslator, Sizes
 
 SMALL = LearningRead(pairs=40, test=8, width=6, updates=2, batch=8, every=1, seeds=(0, 1))
 
@@ -28,13 +28,13 @@ def corpus():
 
 
 def model_of(corpus) -> ReadingTranslator:
-    torch.manual_seed(0)
-    return ReadingTranslator(len(corpus.source_vocabulary), len(corpus.target_vocabulary), 6)
+    sizes = Sizes(len(corpus.source_vocabulary), len(corpus.target_vocabulary), 6)
+    return ReadingTranslator.initial(sizes, seed=0)
 
 
 def test_weights_equal_the_read_of_the_book(corpus) -> None:
     model, data = model_of(corpus).double(), learning_read.batch(corpus, corpus.test)
-    h = model.annotations(torch.from_numpy(data.source))
+    h = model.annotations(torch.from_numpy(data.source), torch.from_numpy(data.source_mask))
     s = model.states(torch.from_numpy(data.inputs))
     arrays = [x.detach().numpy() for x in (model.Q(s), model.K(h), model.V(h))]
     ours = read(*arrays, mask=data.source_mask[:, None], scale=None)
@@ -44,6 +44,14 @@ def test_weights_equal_the_read_of_the_book(corpus) -> None:
     expected = model.output(torch.tanh(model.combine(combined)))
     logits = model(*map(torch.from_numpy, (data.source, data.source_mask, data.inputs)))
     torch.testing.assert_close(logits, expected, rtol=0, atol=1e-12)
+
+
+def test_annotations_refuse_more_units_than_there_are_positions(corpus) -> None:
+    model, source = model_of(corpus), torch.zeros(1, 19, dtype=torch.long)
+    real = torch.arange(19)[None] < 17
+    with pytest.raises(ValueError, match="source must have at most 16 real units, got 17"):
+        model.annotations(source, real)
+    assert model.annotations(source, real.roll(2) & real).shape == (1, 19, 6)
 
 
 def test_logits_do_not_see_the_future(corpus) -> None:

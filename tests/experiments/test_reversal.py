@@ -155,6 +155,58 @@ def test_diagnosis_is_the_first_failure_both_ways():
     assert found["beams"][0]["texts"][0]["log_p"] == pytest.approx(greedy, abs=1e-10)
 
 
+def test_diagnosis_holds_what_its_numbers_can_be_had_again_from():
+    config = paths.Diagnosis(lab=replace(TINY, updates=100, every=50), seed=1)
+    found, lab = paths.reversal_diagnosis(config), reversal.run(config.lab).metrics
+    assert found["identity"] == paths.READ_ONLY
+    for name in ("fixed", "dynamic"):
+        own, file = found["metrics"][name], reversal.checkpoint_file(found["checkpoints"][name])
+        assert (own["teacher_forced"]["nll"], own["free"]["exact"]) == (
+            lab[f"{name}_nll"][1],
+            lab[f"{name}_exact"][1],
+        )
+        sizes = ReaderConfig(**found["config"]["readers"][name])
+        model, parts = reversal.read_checkpoint(file, sizes), reversal.parts_of(config.lab.data)
+        again = reversal.measured(config.lab, parts, model)
+        assert again["nll"] == pytest.approx(own["teacher_forced"]["nll"], abs=1e-6)
+        assert again["tokens"] == own["teacher_forced"]["target_tokens"]
+    assert found["checkpoint"] == found["checkpoints"]["dynamic"]
+    assert found["sequences"] == 40
+    plan = config.lab.training
+    told = {"rate": plan.rate, "batch": plan.batch, "updates": 100, "clip": plan.clip, "name": "Adam"}
+    assert told.items() <= found["config"]["optimiser"].items()
+    search = found["config"]["search"]
+    assert (search["alpha"], search["finished"], search["eos_counted"]) == (0.0, "in_beam", True)
+    for name in ("teacher_forced", "free"):
+        for row in found[name]:
+            assert len(row["input_prefix"]) == row["step"]
+            assert row["input_prefix"][-1] == row["read"]
+    assert [row["input_prefix"] for row in found["free"]][-1] == ["BOS", *found["greedy"][:-1]]
+
+
+def test_beams_keep_every_candidate_so_that_the_targets_way_can_be_had_again():
+    reader = TeachingReader.from_torch(SourceReader.initial(ReaderConfig("dynamic"), seed=2))
+    source, target = np.array([3, 4, 5, 6]), np.array([6, 5, 4, 3, 2])
+    for beam in beams_of(reader, source, target, widths=[1, 3], limit=6):
+        text, way = [VOCABULARY.symbols[i] for i in target], beam["target"]["path"]
+        for number, (step, row) in enumerate(zip(way, beam["rounds"], strict=False), start=1):
+            rank = next(i for i, (ids, _, _) in enumerate(row) if ids == text[:number])
+            assert (step["rank"], step["fate"], step["log_p"]) == (rank, row[rank][2], row[rank][1])
+        for row in beam["rounds"]:
+            scores = [log_p for _, log_p, _ in row]
+            assert scores == sorted(scores, reverse=True)
+            assert {fate for _, _, fate in row[beam["width"] :]} <= {"pruned"}
+            assert all(fate != "pruned" for _, _, fate in row[: beam["width"]])
+    assert way[-1]["fate"] == "pruned"
+
+
+def test_diagnosis_says_so_where_the_file_was_gone():
+    config = paths.Diagnosis(lab=TINY)
+    for digest in reversal.run(TINY).metrics["dynamic_checkpoint"]:
+        reversal.checkpoint_file(digest).unlink()
+    assert paths.reversal_diagnosis(config)["identity"] == paths.RETRAINED
+
+
 def test_trained_reader_trains_again_where_the_file_is_gone():
     config = paths.Diagnosis(lab=TINY)
     _, digest = paths.trained_reader(config)

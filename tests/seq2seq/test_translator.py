@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from onesentence.experiments.reading_translator import ReadingTranslator, Sizes
 from onesentence.generate.loop import generate
 from onesentence.generate.sampling import greedy
 from onesentence.seq2seq.fixed_summary import FixedSummary, FixedSummaryConfig
@@ -76,6 +77,7 @@ DESIGNS = {
         for scorer in ("general", "additive")
         for two_way in (False, True)
     },
+    "positions": (ReadingTranslator, Sizes(9, 9, 6)),
     "reader-mean": (SourceReader, READER),
     **{
         f"reader-{first}": (SourceReader, replace(READER, source="dynamic", first=first))
@@ -118,10 +120,11 @@ def test_forward_of_a_padded_batch_equals_single_sentences(name, side, extra):
         torch.testing.assert_close(logits[at, counted[at]], alone[0], rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("side", ["left", "right"])
 @every_design
-def test_generation_in_a_batch_equals_generation_alone(name):
+def test_generation_in_a_batch_equals_generation_alone(name, side):
     model = model_of(name, seed=3)
-    source, real = padded(SOURCES, "left", fill=4)
+    source, real = padded(SOURCES, side, fill=4)
     together = generate(
         model.step, model.start(source.numpy(), real.numpy()), bos=[BOS] * 3, eos=EOS, limit=12, choose=greedy
     )

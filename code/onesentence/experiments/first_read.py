@@ -34,7 +34,7 @@ class FirstRead:
 
     lab: ReversalLab = field(default_factory=ReversalLab)
     firsts: tuple[First, ...] = ("encoder", "bias")
-    seeds: tuple[int, ...] = (0, 1, 2)
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
 
     def __post_init__(self) -> None:
         if not self.firsts or not self.seeds:

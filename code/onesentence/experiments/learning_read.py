@@ -19,7 +19,7 @@ from torch import Tensor
 from onesentence.evidence.records import Record, memoised, versions_of
 from onesentence.experiments import seeds
 from onesentence.experiments.fixed_translator import WRONG, part_at
-from onesentence.experiments.reading_translator import ReadingTranslator
+from onesentence.experiments.reading_translator import ReadingTranslator, Sizes
 from onesentence.seq2seq.agreement import agreement, gold_of
 from onesentence.seq2seq.batches import Batch, batch_of
 from onesentence.seq2seq.training import Training, label_scores, train
@@ -114,9 +114,9 @@ def diagnose(model: ReadingTranslator, corpus: TranslationCorpus) -> dict[str, f
     data = batch(corpus, told_her(corpus))
     at, step = told_her(corpus)[0].source.index("她"), 2
     her, him = (corpus.target_vocabulary.id(word) for word in ("her", "him"))
-    h, other = model.annotations(torch.from_numpy(data.source))[:, None]
-    s = model.states(torch.from_numpy(data.inputs[:1, : step + 1]))[:, -1:]
     mask = torch.from_numpy(data.source_mask[:1])
+    h, other = model.annotations(*map(torch.from_numpy, (data.source, data.source_mask)))[:, None]
+    s = model.states(torch.from_numpy(data.inputs[:1, : step + 1]))[:, -1:]
     unread = mask.clone()
     unread[0, at] = False
 
@@ -145,10 +145,8 @@ def one(config: LearningRead, corpus: TranslationCorpus, seed: int) -> dict[str,
     Returns:
         By metric one value, or a list; see `run`.
     """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        sizes = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
-        model = ReadingTranslator(*sizes, config.width)
+    sizes = Sizes(len(corpus.source_vocabulary), len(corpus.target_vocabulary), config.width)
+    model = ReadingTranslator.initial(sizes, seed=seed)
     test, running = batch(corpus, corpus.test), batch(corpus, (corpus.variant("running"),))
     links = gold(corpus.test, (*test.inputs.shape, test.source.shape[1]))
     curves: dict[str, list[float]] = {"hit": [], "mass": [], "nll": []}

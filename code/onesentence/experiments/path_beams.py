@@ -13,13 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onesentence.generate.beam_plain import beam_search_plain
-from onesentence.generate.hypotheses import Candidate, Found, Hypothesis, follow
+from onesentence.generate.hypotheses import Candidate, Found, Hypothesis, LengthPenalty, follow
 from onesentence.numerics import FloatArray
 from onesentence.seq2seq.reversal_teaching import TeachingReader, TeachingReaderState
 from onesentence.text.reversal import VOCABULARY
 from onesentence.text.vocabulary import BOS, EOS
 
 Ids = NDArray[np.int64]
+
+
+SETTINGS: dict[str, Any] = {
+    "score": "ln p",
+    "eos_counted": True,
+    "alpha": 0.0,
+    "finished": "in_beam",
+    "stop": "bound",
+}
+"""How texts are scored and kept; `hypotheses.SearchSettings` says what the words mean."""
 
 
 def search(reader: TeachingReader, source: Ids, *, width: int, limit: int) -> Found:
@@ -43,6 +53,9 @@ def search(reader: TeachingReader, source: Ids, *, width: int, limit: int) -> Fo
         eos=VOCABULARY.id(EOS),
         limit=limit,
         width=width,
+        penalty=LengthPenalty(SETTINGS["alpha"]),
+        finished=SETTINGS["finished"],
+        stop=SETTINGS["stop"],
         record=True,
     )
 
@@ -60,10 +73,11 @@ def beams_of(
         limit: largest number of tokens, EOS among them.
 
     Returns:
-        Per width `width`, `stopped`, `texts` (what was left, best first), `rounds` (per round the candidates that were
-        kept), each text with `text`, `log_p` and `ended`; and `target`: per round in which a beginning of the right
-        answer was a candidate its `rank` from 0 and `fate`, `kept` whether it was there complete at the end, `place`
-        its place among the texts from 0, None where it was lost.
+        Per width `width`, `stopped`, `texts` (what was left, best first), each with `text`, `log_p` and `ended`;
+        `rounds`, per round every candidate, those thrown away among them, as [text, log_p, fate], its rank from 0 being
+        its place in the list; and `target`: per round in which a beginning of the right answer was a candidate its
+        `rank` and `fate`, `kept` whether it was there complete at the end, `place` its place among the texts from 0,
+        None where it was lost.
     """
     right, results = tuple(target.tolist()), []
     for width in widths:
@@ -74,7 +88,7 @@ def beams_of(
                 "width": width,
                 "stopped": found.stopped,
                 "texts": [_plain(text) for text in found.texts],
-                "rounds": [[_plain(c) for c in row if c.fate != "pruned"] for row in found.rounds],
+                "rounds": [[[_text(c), c.log_prob, c.fate] for c in row] for row in found.rounds],
                 "target": {
                     "path": [_at(candidate) for candidate in follow(found, right)],
                     "kept": place is not None,
@@ -85,9 +99,12 @@ def beams_of(
     return results
 
 
+def _text(text: Hypothesis) -> list[str]:
+    return [VOCABULARY.symbols[token] for token in text.ids]
+
+
 def _plain(text: Hypothesis) -> dict[str, Any]:
-    symbols = [VOCABULARY.symbols[token] for token in text.ids]
-    return {"text": symbols, "log_p": text.log_prob, "ended": text.ended}
+    return {"text": _text(text), "log_p": text.log_prob, "ended": text.ended}
 
 
 def _at(candidate: Candidate) -> dict[str, Any]:

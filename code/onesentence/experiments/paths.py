@@ -10,6 +10,7 @@ Sections 3.12 to 3.14 of the course. The course's own checkpoint is not kept; th
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,8 +20,8 @@ from numpy.typing import NDArray
 from onesentence.checks import as_ids, checked_integer
 from onesentence.evidence.records import Record, memoised, versions_of
 from onesentence.experiments import reversal
-from onesentence.experiments.path_beams import beams_of
-from onesentence.experiments.reversal import ReversalLab
+from onesentence.experiments.path_beams import SETTINGS, beams_of
+from onesentence.experiments.reversal import Reader, ReversalLab
 from onesentence.generate.hypotheses import blame
 from onesentence.seq2seq.batches import Batch
 from onesentence.seq2seq.evaluation import first_difference, labels_of, translate
@@ -31,6 +32,13 @@ from onesentence.text.vocabulary import BOS, EOS
 
 RULE = "测试部分按抽出的次序，动态读取贪心生成不对的第一条"
 """The rule in the words of the page."""
+
+READ_ONLY = "本书训练的检查点，只读；诊断没有重新训练，也没有改动参数"
+RETRAINED = "检查点文件不在，按同一配置与种子重新训练后才诊断"
+"""What a diagnosis rests on."""
+
+BOTH: tuple[Reader, ...] = ("fixed", "dynamic")
+"""The readers whose metrics and checkpoints a diagnosis names."""
 
 Ids = NDArray[np.int64]
 
@@ -192,16 +200,18 @@ def table_of(steps: tuple[ReadStep, ...], target: Ids) -> list[dict[str, Any]]:
         target: ids, EOS at the end.
 
     Returns:
-        Per step `step` from 1, `read`, `chosen`, `p_chosen`, `reference` (the target's token of that step number, None
-        behind its end), `p_reference`, and `weights` over the source.
+        Per step `step` from 1, `input_prefix` (all that was read, BOS first), `read` (the last of it), `chosen`,
+        `p_chosen`, `reference` (the target's token of that step number, None behind its end), `p_reference`, and
+        `weights` over the source.
     """
-    rows = []
+    rows, fed = [], _text(np.array([step.fed for step in steps]))
     for number, step in enumerate(steps):
         token = int(target[number]) if number < len(target) else None
         rows.append(
             {
                 "step": number + 1,
-                "read": _symbol(step.fed),
+                "input_prefix": list(fed[: number + 1]),
+                "read": fed[number],
                 "chosen": _symbol(step.chosen),
                 "p_chosen": float(np.exp(step.log_p[step.chosen])),
                 "reference": None if token is None else _symbol(token),
@@ -222,37 +232,28 @@ def run(config: Diagnosis) -> Record:
     Returns:
         One metric, `diagnosis`, what `reversal_diagnosis` returns.
     """
-    found, parts = failure(config), reversal.parts_of(config.lab.data)
-    bos, eos = VOCABULARY.id(BOS), VOCABULARY.id(EOS)
-    first = first_difference(found.greedy.tolist(), found.target.tolist())
-    forced = found.reader.follow(found.source, [bos, *found.target[:-1]])
-    free = found.reader.write(found.source, bos=bos, eos=eos, limit=config.lab.limit)
     lab, at = reversal.run(config.lab).metrics, config.lab.seeds.index(config.seed)
+    here = reversal.checkpoint_file(lab["dynamic_checkpoint"][at]).exists()
+    found, parts = failure(config), reversal.parts_of(config.lab.data)
+    first = first_difference(found.greedy.tolist(), found.target.tolist())
     diagnosis = {
+        "identity": READ_ONLY if here else RETRAINED,
         "rule": RULE,
         "index": found.index,
         "source": _text(found.source),
         "target": _text(found.target),
         "greedy": _text(found.greedy),
         "first_error": None if first is None else first + 1,
-        "teacher_forced": table_of(forced, found.target),
-        "free": table_of(free, found.target),
-        "log_p": {
-            name: sequence_log_p(found.reader, found.source, written)
-            for name, written in (("target", found.target), ("greedy", found.greedy))
-        },
+        **_both_ways(found, config.lab.limit),
         "all_failures": preferences(config),
         "beams": beams_of(
             found.reader, found.source, found.target, widths=config.widths, limit=config.lab.limit
         ),
-        "metrics": {
-            "teacher_forced": {"nll": lab["dynamic_nll"][at], "accuracy": lab["dynamic_accuracy"][at]},
-            "target_tokens": lab["dynamic_tokens"][at],
-            "free": {"exact": lab["dynamic_exact"][at], "ended": lab["dynamic_ended"][at]},
-            "sequences": len(parts.test),
-        },
-        "config": dataclasses.asdict(config),
+        "metrics": {name: _metrics(lab, name, at) for name in BOTH},
+        "sequences": len(parts.test),
+        "config": _configuration(config),
         "checkpoint": found.checkpoint,
+        "checkpoints": {name: lab[f"{name}_checkpoint"][at] for name in BOTH},
         "data": parts.digest,
     }
     return Record(
@@ -273,13 +274,52 @@ def reversal_diagnosis(config: Diagnosis | None = None) -> dict[str, Any]:
         config: which reader; None is the default one.
 
     Returns:
-        `rule`, `index` from 0, `source`, `target` and `greedy` as lists of symbols, `first_error` (step from 1),
-        `teacher_forced` and `free` (rows of `table_of`), `log_p` of both sequences, `beams` (see `beams_of`),
-        `all_failures` (see `preferences`), `metrics` of the reader on the test part with what they are counted over,
-        `config`, and the SHA-256 of `checkpoint` and `data`.
+        `identity` (what it rests on), `rule`, `index` from 0, `source`, `target` and `greedy` as lists of symbols,
+        `first_error` (step from 1), `teacher_forced` and `free` (rows of `table_of`), `log_p` of both sequences, `beams`
+        (see `beams_of`), `all_failures` (see `preferences`), `metrics` of the fixed and of the dynamic reader of this
+        seed on the test part, `sequences` of that part, `config` (of lab, readers, optimiser and search), the SHA-256 of
+        `checkpoint`, of both `checkpoints` and of `data`.
     """
     diagnosis: dict[str, Any] = run(Diagnosis() if config is None else config).metrics["diagnosis"][0]
     return diagnosis
+
+
+def _both_ways(found: Failure, limit: int) -> dict[str, Any]:
+    """Return the two paths and what both sequences score."""
+    bos, eos = VOCABULARY.id(BOS), VOCABULARY.id(EOS)
+    forced = found.reader.follow(found.source, [bos, *found.target[:-1]])
+    free = found.reader.write(found.source, bos=bos, eos=eos, limit=limit)
+    return {
+        "teacher_forced": table_of(forced, found.target),
+        "free": table_of(free, found.target),
+        "log_p": {
+            name: sequence_log_p(found.reader, found.source, written)
+            for name, written in (("target", found.target), ("greedy", found.greedy))
+        },
+    }
+
+
+def _metrics(lab: Mapping[str, Any], name: Reader, at: int) -> dict[str, Any]:
+    """Return what one reader of the lab has on the test part; true histories over tokens, free ones over sequences."""
+    nll, accuracy, tokens, exact, ended = (
+        lab[f"{name}_{metric}"][at] for metric in ("nll", "accuracy", "tokens", "exact", "ended")
+    )
+    return {
+        "teacher_forced": {"nll": nll, "accuracy": accuracy, "target_tokens": tokens},
+        "free": {"exact": exact, "ended": ended},
+    }
+
+
+def _configuration(config: Diagnosis) -> dict[str, Any]:
+    """Return all that the two readers and the search were given."""
+    lab = config.lab
+    return {
+        **dataclasses.asdict(config),
+        "readers": {name: dataclasses.asdict(reversal.reader_config(name)) for name in BOTH},
+        "optimiser": {"name": "Adam", "betas": [0.9, 0.999], "epsilon": 1e-8}
+        | {name: getattr(lab, name) for name in ("rate", "batch", "updates", "clip")},
+        "search": {**SETTINGS, "widths": list(config.widths), "limit": lab.limit},
+    }
 
 
 def _symbol(token: int) -> str:

@@ -12,38 +12,94 @@ position is a read of that word; with one, a word's information may be read else
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import torch
 from torch import Tensor, nn
 
+from onesentence.checks import checked_integer
 from onesentence.numerics import FloatArray
 from onesentence.seq2seq.batches import Batch
+from onesentence.seq2seq.translator import Translator
 
 LONGEST = 16
 """Source positions that the model has."""
 
 
-class ReadingTranslator(nn.Module):
-    """The translator; parameters come from torch's global generator.
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of the translator.
 
-    Args:
+    Attributes:
         source_size: number of source symbols.
         target_size: number of target symbols.
         width: d.
     """
 
-    def __init__(self, source_size: int, target_size: int, width: int) -> None:
-        super().__init__()
-        self.source = nn.Embedding(source_size, width)
+    source_size: int
+    target_size: int
+    width: int
+
+    def __post_init__(self) -> None:
+        for name in ("source_size", "target_size", "width"):
+            checked_integer(name, getattr(self, name), 1)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadingTranslatorState:
+    """What the decoder carries from step to step; only `s` changes.
+
+    Attributes:
+        s: decoder state, (B, d).
+        h: annotations, (B, S, d).
+        may_read: True where reading is allowed, (B, S).
+    """
+
+    s: Tensor
+    h: Tensor
+    may_read: Tensor
+
+    @property
+    def rows(self) -> int:
+        """B."""
+        return len(self.s)
+
+
+class ReadingTranslator(Translator[Sizes, ReadingTranslatorState]):
+    """The translator; `initial` draws one.
+
+    Args:
+        config: sizes.
+    """
+
+    def __init__(self, config: Sizes) -> None:
+        super().__init__(config)
+        width = config.width
+        self.source = nn.Embedding(config.source_size, width)
         self.positions = nn.Embedding(LONGEST, width)
-        self.target = nn.Embedding(target_size, width)
+        self.target = nn.Embedding(config.target_size, width)
         self.decoder = nn.GRU(width, width, batch_first=True)
         self.Q, self.K, self.V = (nn.Linear(width, width, bias=False) for _ in range(3))
         self.combine = nn.Linear(2 * width, width)
-        self.output = nn.Linear(width, target_size)
+        self.output = nn.Linear(width, config.target_size)
 
-    def annotations(self, source: Tensor) -> Tensor:
-        """Return h, (B, S, d), for ids (B, S)."""
-        h: Tensor = self.source(source) + self.positions(torch.arange(source.shape[1]))
+    def annotations(self, source: Tensor, mask: Tensor) -> Tensor:
+        """Return h, (B, S, d); positions are counted from the first real unit.
+
+        Args:
+            source: ids, (B, S).
+            mask: True at real units, (B, S).
+
+        Raises:
+            ValueError: if a source is longer than the model has positions.
+        """
+        longest = int(mask.sum(dim=1).max())
+        if longest > LONGEST:
+            raise ValueError(f"source must have at most {LONGEST} real units, got {longest}")
+        places = torch.arange(source.shape[1])  # one row for all, where every source begins at once
+        if not bool(mask[:, 0].all()):
+            places = (mask.cumsum(dim=1) - 1).clamp_min(0)
+        h: Tensor = self.source(source) + self.positions(places.clamp_max(LONGEST - 1))
         return h
 
     def read(self, s: Tensor, h_k: Tensor, h_v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -65,14 +121,19 @@ class ReadingTranslator(nn.Module):
         s: Tensor = self.decoder(self.target(inputs))[0]
         return s
 
-    def forward(self, source: Tensor, mask: Tensor, inputs: Tensor) -> Tensor:
-        """Return logits (B, T, V) with the true history given."""
-        h = self.annotations(source)
-        return self.read(self.states(inputs), h, h, mask)[1]
+    def first_state(self, source: Tensor, mask: Tensor) -> ReadingTranslatorState:
+        """Read sources and return the state before BOS is read; see `Translator`."""
+        h = self.annotations(source, mask)
+        return ReadingTranslatorState(h.new_zeros(len(h), self.config.width), h, mask)
+
+    def decode(self, inputs: Tensor, state: ReadingTranslatorState) -> tuple[Tensor, ReadingTranslatorState]:
+        """Read target tokens and say after each what may come next; see `Translator`."""
+        s, last = self.decoder(self.target(inputs), state.s[None])
+        return self.read(s, state.h, state.h, state.may_read)[1], replace(state, s=last[0])
 
     @torch.no_grad()
     def weights(self, data: Batch) -> FloatArray:
         """Return alpha, (B, T, S)."""
-        h = self.annotations(torch.from_numpy(data.source))
-        s = self.states(torch.from_numpy(data.inputs))
-        return self.read(s, h, h, torch.from_numpy(data.source_mask))[0].numpy()
+        mask = torch.from_numpy(data.source_mask)
+        h = self.annotations(torch.from_numpy(data.source), mask)
+        return self.read(self.states(torch.from_numpy(data.inputs)), h, h, mask)[0].numpy()

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from onesentence.numerics import FloatArray
+from onesentence.seq2seq.adam import Adam
 from onesentence.seq2seq.batches import Batch
 
 
@@ -122,7 +123,7 @@ def train(
     Raises:
         ValueError: if a loss is not finite.
     """
-    optimiser = torch.optim.Adam(model.parameters(), lr=plan.rate, fused=True)
+    optimiser = Adam(model.parameters(), plan.rate)
     losses: list[float] = []
     order: NDArray[np.int64] = np.empty(0, dtype=np.int64)
     if watch is not None:
@@ -132,13 +133,11 @@ def train(
             order = rng.permutation(len(data))
         batch, order = data.rows(order[: plan.batch]), order[plan.batch :]
         loss = mean_loss(logits_of(model, batch), batch)
-        if not math.isfinite(loss.item()):
-            raise ValueError(f"rate: the loss is {loss.item()} at update {update}; a smaller rate is needed")
-        optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(model.parameters(), plan.clip)
-        optimiser.step()
         losses.append(loss.item())
+        if not math.isfinite(losses[-1]):
+            raise ValueError(f"rate: the loss is {losses[-1]} at update {update}; a smaller rate is needed")
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step(plan.clip)
         if watch is not None:
             watch(update + 1)
     return losses
