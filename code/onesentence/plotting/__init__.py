@@ -9,6 +9,7 @@ from onesentence.plotting.diagrams import draw_roles, draw_tree
 from onesentence.plotting.encoder_decoder import draw_encoder_decoder
 from onesentence.plotting.figure import show
 from onesentence.plotting.layers import draw_layers
+from onesentence.plotting.machine import draw_translator
 from onesentence.plotting.merges import draw_merges
 from onesentence.plotting.sequences import draw_sequences
 from onesentence.plotting.style import PALETTE, use_style
@@ -31,6 +32,7 @@ __all__ = [
     "draw_roles",
     "draw_sequences",
     "draw_timeline",
+    "draw_translator",
     "draw_tree",
     "draw_unrolled",
     "draw_ways_back",
