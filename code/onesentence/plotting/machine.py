@@ -12,7 +12,7 @@ from matplotlib.patches import FancyBboxPatch
 from onesentence.plotting.shapes import WHITE, arrow, box
 from onesentence.plotting.style import PALETTE
 
-_LEFT, _RIGHT, _MIDDLE = 1.2, 3.75, 2.36
+_LEFT, _RIGHT, _MIDDLE = 1.17, 3.77, 2.25
 """Where the encoder, the decoder and the way from one to the other stand."""
 _TEXT, _EMBEDDED, _FIRST = 0.0, 1.0, 2.05
 """Heights of tokens, embeddings and the first sublayer."""
@@ -50,7 +50,8 @@ def draw_translator(
         )
     if min(layers) < 1:
         raise ValueError(f"layers: expected at least 1 block on each side, got {layers}")
-    figure, axes = plt.subplots(figsize=(4.8, 6.0))
+    figure, axes = plt.subplots(figsize=(4.1, 5.2))
+    figure.subplots_adjust(left=0, right=1, bottom=0, top=1)  # as large as a phone can show it
     memory, rows, logits = shapes
     top = _side(axes, _LEFT, source, ("自注意力", "前馈层"), "vermilion", "编码器块", layers[0])
     box(axes, _LEFT, top, f"记忆{memory}", face=WHITE, edge="vermilion", width=1.6, size=10.5)
@@ -62,7 +63,7 @@ def draw_translator(
     axes.text(_RIGHT + 0.12, high + 0.38, "softmax", va="center", fontsize=10, color=PALETTE["ink"])
     axes.text(_RIGHT + 0.1, _FIRST - 0.62, rows, va="center", fontsize=10, color=PALETTE["teal"])
     _across(axes, top)
-    axes.set_xlim(0, 5.1)
+    axes.set_xlim(0.05, 4.95)
     axes.set_ylim(-0.55, high + 1.1)
     axes.axis("off")
     return figure
@@ -116,5 +117,5 @@ def _across(axes: Axes, memory: float) -> None:
     line: dict[str, Any] = {"color": PALETTE["vermilion"], "linewidth": 1.8, "zorder": 1}
     axes.plot([_LEFT + 0.5, _MIDDLE, _MIDDLE], [memory, memory, cross], **line)
     arrow(axes, (_MIDDLE, cross), (_RIGHT - 0.62, cross), "vermilion", width=1.8)
-    axes.text(_MIDDLE + 0.07, cross + 0.2, "K、V", va="center", fontsize=10.5, color=PALETTE["vermilion"])
+    axes.text(_MIDDLE + 0.06, cross + 0.2, "K、V", va="center", fontsize=10.5, color=PALETTE["vermilion"])
     axes.text(_RIGHT - 0.08, cross - 0.3, "Q", va="center", ha="right", fontsize=10.5, color=PALETTE["teal"])
