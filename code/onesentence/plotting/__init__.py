@@ -12,6 +12,7 @@ from onesentence.plotting.figure import show
 from onesentence.plotting.flow import draw_flow, flow_height
 from onesentence.plotting.layers import draw_layers
 from onesentence.plotting.legend import legend
+from onesentence.plotting.machine import draw_translator
 from onesentence.plotting.merges import draw_merges
 from onesentence.plotting.sequences import draw_sequences
 from onesentence.plotting.style import PALETTE, use_style
@@ -36,6 +37,7 @@ __all__ = [
     "draw_roles",
     "draw_sequences",
     "draw_timeline",
+    "draw_translator",
     "draw_tree",
     "draw_unrolled",
     "draw_ways_back",
