@@ -35,7 +35,7 @@ def _records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("wrong", [0, 3, 29])
 @pytest.mark.parametrize("kind", ["letter", "early", "never ends"])
-def test_first_failure_is_the_first_that_differs_in_any_way(
+def test_wrong_ones_differ_in_any_way_and_keep_their_places(
     wrong: int, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     test = reversal.parts_of(LAB.data).test
@@ -50,22 +50,22 @@ def test_first_failure_is_the_first_that_differs_in_any_way(
         for n, text in enumerate(texts)
     ]
     monkeypatch.setattr(paths, "translate", lambda *_, **__: written)
-    index, ids = paths.first_failure(SourceReader.initial(ReaderConfig("fixed"), seed=0), test, 6)
-    assert index == wrong
-    assert tuple(ids.tolist()) == bad[kind](texts[wrong])
+    found = paths.wrong_ones(SourceReader.initial(ReaderConfig("fixed"), seed=0), test, 6)
+    assert [index for index, _ in found] == list(range(wrong, len(texts)))
+    assert [tuple(ids.tolist()) for _, ids in found] == [bad[kind](text) for text in texts[wrong:]]
 
 
 def test_run_takes_the_numbers_of_its_own_seed_and_reader() -> None:
     found = paths.reversal_diagnosis(paths.Diagnosis(lab=LAB, seed=1))
     lab = reversal.run(LAB).metrics
     assert lab["dynamic_nll"][0] != lab["dynamic_nll"][1]
-    assert found["metrics"] == {
-        "teacher_forced": {"nll": lab["dynamic_nll"][1], "accuracy": lab["dynamic_accuracy"][1]},
-        "target_tokens": sum(len(source) + 1 for source in reversal.parts_of(LAB.data).sources),
-        "free": {"exact": lab["dynamic_exact"][1], "ended": lab["dynamic_ended"][1]},
-        "sequences": 30,
-    }
-    assert found["checkpoint"] == lab["dynamic_checkpoint"][1]
+    tokens = sum(len(source) + 1 for source in reversal.parts_of(LAB.data).sources)
+    for name in ("fixed", "dynamic"):
+        forced = {"nll": lab[f"{name}_nll"][1], "accuracy": lab[f"{name}_accuracy"][1]}
+        assert found["metrics"][name]["teacher_forced"] == {**forced, "target_tokens": tokens}
+        assert found["metrics"][name]["free"]["exact"] == lab[f"{name}_exact"][1]
+        assert found["metrics"][name]["free"]["ended"] == lab[f"{name}_ended"][1]
+        assert found["checkpoints"][name] == lab[f"{name}_checkpoint"][1]
     wrote, right = ([*found[name], None, None] for name in ("greedy", "target"))
     assert found["first_error"] == next(n for n in range(1, 8) if wrote[n - 1] != right[n - 1])
 
