@@ -190,13 +190,14 @@ def test_beams_keep_every_candidate_so_that_the_targets_way_can_be_had_again():
     for beam in beams_of(reader, source, target, widths=[1, 3], limit=6):
         text, way = [VOCABULARY.symbols[i] for i in target], beam["target"]["path"]
         for number, (step, row) in enumerate(zip(way, beam["rounds"], strict=False), start=1):
-            rank = next(i for i, (ids, _, _) in enumerate(row) if ids == text[:number])
-            assert (step["rank"], step["fate"], step["log_p"]) == (rank, row[rank][2], row[rank][1])
+            found = next(candidate for candidate in row if candidate["text"] == text[:number])
+            assert step == {name: found[name] for name in ("rank", "fate", "log_p")}
         for row in beam["rounds"]:
-            scores = [log_p for _, log_p, _ in row]
+            scores = [candidate["log_p"] for candidate in row]
             assert scores == sorted(scores, reverse=True)
-            assert {fate for _, _, fate in row[beam["width"] :]} <= {"pruned"}
-            assert all(fate != "pruned" for _, _, fate in row[: beam["width"]])
+            fates = [candidate["fate"] for candidate in row]
+            assert set(fates[beam["width"] :]) <= {"pruned"}
+            assert "pruned" not in fates[: beam["width"]]
     assert way[-1]["fate"] == "pruned"
 
 

@@ -11,7 +11,7 @@ from onesentence.evidence.records import FOLDER_VARIABLE
 from onesentence.experiments import paths, reversal
 from onesentence.experiments.path_beams import search
 from onesentence.experiments.reversal import ReversalLab
-from onesentence.experiments.verdicts import Verdicts, aimed_elsewhere, run, seen_of
+from onesentence.experiments.verdicts import Verdicts, aimed_elsewhere, fixed_case, run, seen_of
 from onesentence.numerics import log_softmax
 from onesentence.seq2seq.diagnosis import SETTLES
 from onesentence.text.reversal import ReversalData
@@ -67,3 +67,22 @@ def test_seen_of_is_what_the_lab_says_and_aims_at_one_state() -> None:
 def test_verdicts_refuses_a_beam_without_width() -> None:
     with pytest.raises(ValueError, match="width must be at least 1, got 0"):
         Verdicts(width=0)
+
+
+def test_fixed_case_is_the_first_failure_of_the_fixed_reader_and_scores_it() -> None:
+    reader, seen = fixed_case(paths.Diagnosis(lab=LAB))
+    number = reversal.run(LAB).metrics["fixed_first_failure"][0]
+    test = reversal.parts_of(LAB.data).test
+    assert seen.source == tuple(test.source[number][test.source_mask[number]].tolist())
+    scores = [
+        paths.sequence_log_p(reader, np.array(seen.source), np.array(text))
+        for text in (seen.target, seen.output)
+    ]
+    assert seen.log_p == pytest.approx(scores)
+    assert np.ptp(seen.weights) < 1e-12  # its read is the mean, at every step
+
+
+def test_fixed_case_trains_again_where_the_file_is_gone() -> None:
+    _, seen = fixed_case(paths.Diagnosis(lab=LAB))
+    reversal.checkpoint_file(reversal.run(LAB).metrics["fixed_checkpoint"][0]).unlink()
+    assert fixed_case(paths.Diagnosis(lab=LAB))[1] == seen

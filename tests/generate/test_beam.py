@@ -284,11 +284,16 @@ def test_a_width_and_a_limit_that_are_never_reached_cost_nothing():
     assert search(even, limit=10**12) == search(even, limit=3)
 
 
-@given(seed=st.integers(0, 10**6), width=st.integers(1, 12), alpha=st.sampled_from([0.0, 1.0]))
-@settings(max_examples=40, deadline=None)
-def test_no_width_finds_more_than_all_prefixes_do(seed, width, alpha):
-    step, penalty = model(seed), LengthPenalty(alpha)
-    some, everything = (search(step, width=w, limit=4, penalty=penalty) for w in (width, V**4))
+@given(
+    seed=st.integers(0, 10**6),
+    width=st.integers(1, 12),
+    alpha=st.sampled_from([0.0, 1.0, 2.0]),
+    finished=st.sampled_from(["in_beam", "apart"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_no_width_finds_more_than_all_prefixes_do(seed, width, alpha, finished):
+    same = {"limit": 4, "penalty": LengthPenalty(alpha), "finished": finished}
+    some, everything = (search(model(seed), width=w, **same) for w in (width, V**4))
     for one, best in zip(some, everything, strict=True):
         assert (best.best.ended, best.best.score) >= (one.best.ended, one.best.score)
 

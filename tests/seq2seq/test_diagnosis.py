@@ -283,3 +283,15 @@ def test_step_seen_of_keeps_the_likeliest_and_the_target() -> None:
     step = StepSeen.of(np.log([0.25, 0.5, 0.25]), 2)
     assert (step.likeliest, step.p_likeliest, step.p_target) == (1, pytest.approx(0.5), pytest.approx(0.25))
     assert StepSeen.of(np.log([0.25, 0.75]), None).p_target is None
+
+
+def test_contrary_names_hints_against_what_settled_and_nothing_else() -> None:
+    aimed = StepSeen("z", 0.9, 0.05)
+    read = {"wanted": (1,), "weights": (0.1, 0.9), "hidden": (0.1, 0.8)}
+    whole = Observations(("s", "t"), ("x", "y"), ("x", "z"), aimed=StepSeen("y", 0.9, 0.9), **read)
+    assert diagnose(whole).contrary("reading") == ("weights", "hidden")
+    assert diagnose(whole).contrary("search") == ()
+    failed = Observations(("s", "t"), ("x", "y"), ("x", "z"), aimed=aimed, **read)
+    assert diagnose(failed).contrary("reading") == ()  # weakened, not settled
+    with pytest.raises(ValueError, match="explanation: expected one of"):
+        diagnose(whole).contrary("luck")  # type: ignore[arg-type]

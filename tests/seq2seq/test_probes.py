@@ -12,7 +12,7 @@ from scipy.spatial.distance import cityblock
 from onesentence.attention.read import read
 from onesentence.numerics import log_softmax
 from onesentence.seq2seq.planted import PlantedReader
-from onesentence.seq2seq.probes import followed, observe, reading, total_variation
+from onesentence.seq2seq.probes import difference, followed, observe, reading, total_variation
 
 SOURCE, TARGET, WANTED = [2, 0, 3, 1], [1, 3, 0, 2, 4], [(3,), (2,), (1,), (0,), ()]
 SHIFTED = PlantedReader("reading")
@@ -172,3 +172,35 @@ def test_observe_stands_behind_the_right_beginning_and_scores_each_text_behind_i
     for j, hidden in enumerate(found.hidden):
         logits, _ = reader.step(3, reading(forced[1][1], [k for k in range(4) if k != j]))
         assert hidden == pytest.approx(total_variation(forced[2][0], log_softmax(logits)))
+
+
+@dataclass(frozen=True)
+class Told(Memory):
+    """A memory that also hands the decoder a number of its own."""
+
+    start: Any
+
+
+class Whispering(Remembering):
+    """A reader whose source states never change; what the source holds goes into the decoder's first state."""
+
+    def start(self, source: Any) -> Any:
+        same = np.eye(4)[: len(source)]
+        return Told(
+            same, np.full(len(source), 1 / len(source)), 0, (np.array(source[-1:], dtype=float), None)
+        )
+
+
+def test_observe_twin_compares_all_that_the_decoder_starts_from() -> None:
+    assert observe(Whispering(), SOURCE, TARGET, [1, 4], bos=5, wanted=WANTED, twin=[2, 0, 3, 3]).twin == 2.0
+    assert observe(Whispering(), SOURCE, TARGET, [1, 4], bos=5, wanted=WANTED, twin=[3, 0, 3, 1]).twin == 0.0
+
+
+def test_difference_goes_through_what_states_are_made_of() -> None:
+    assert difference(None, None) == difference([], []) == 0.0
+    assert difference([1.0, (2, True)], [1.5, (5, True)]) == 3.0
+    assert difference(np.zeros(2), np.zeros(3)) == difference((1,), (1, 2)) == np.inf
+    with pytest.raises(TypeError, match="one, two: expected states of one kind, got 'a' and 'b'"):
+        difference("a", "b")
+    with pytest.raises(TypeError, match=r"got None and \(1, None\)"):
+        difference(None, (1, None))

@@ -16,6 +16,7 @@ from onesentence.seq2seq.observed import Observations
     ("names", "kinds"),
     [
         (verdict_words.EXPLANATIONS, get_args(Explanation)),
+        (verdict_words.SHORT, get_args(Explanation)),
         (verdict_words.OBSERVATIONS, get_args(Observation)),
         (verdict_words.STATUSES, get_args(Status)),
     ],
@@ -28,3 +29,8 @@ def test_names_are_complete_and_different(names: Mapping[Any, str], kinds: tuple
 def test_missing_says_when_no_known_observation_is_left() -> None:
     seen = Observations(("s",), ("x", "."), ("y", "."), log_p=(-1.0, -1.0), beam=("pruned",))
     assert verdict_words.missing(diagnose(seen)).startswith("搜索错误还缺别的观察；模型错误还缺别的观察")
+
+
+def test_contrary_is_empty_where_nothing_is_settled_or_nothing_points_the_other_way() -> None:
+    only = Observations(("s", "t"), ("x", "."), ("y", "."), wanted=(1,), weights=(0.1, 0.9))
+    assert verdict_words.contrary(diagnose(only)) == ""

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onesentence.generate.beam_plain import beam_search_plain
+from onesentence.generate.beam_plain import Step, beam_search_plain
+from onesentence.generate.exact_search import Exact, exact_search
 from onesentence.generate.hypotheses import Candidate, Found, Hypothesis, LengthPenalty, follow
 from onesentence.numerics import FloatArray
 from onesentence.seq2seq.reversal_teaching import TeachingReader, TeachingReaderState
@@ -41,13 +42,8 @@ def search(reader: TeachingReader, source: Ids, *, width: int, limit: int) -> Fo
         width: hypotheses kept in each round.
         limit: largest number of tokens, EOS among them.
     """
-
-    def step(ids: Ids, state: TeachingReaderState) -> tuple[FloatArray, TeachingReaderState]:
-        logits, after = reader.step(int(ids[0]), state)
-        return logits[None], after
-
     return beam_search_plain(
-        step,
+        _step_of(reader),
         reader.start(source),
         bos=VOCABULARY.id(BOS),
         eos=VOCABULARY.id(EOS),
@@ -58,6 +54,19 @@ def search(reader: TeachingReader, source: Ids, *, width: int, limit: int) -> Fo
         stop=SETTINGS["stop"],
         record=True,
     )
+
+
+def optimum(reader: TeachingReader, source: Ids, *, limit: int, most: int = 10_000) -> Exact:
+    """Search for the sequence that the model gives the most, and say whether that is proved.
+
+    Args:
+        reader: the model.
+        source: ids, (S,).
+        limit: largest number of tokens, EOS among them.
+        most: largest number of steps of the model.
+    """
+    bos, eos = VOCABULARY.id(BOS), VOCABULARY.id(EOS)
+    return exact_search(_step_of(reader), reader.start(source), bos=bos, eos=eos, limit=limit, most=most)
 
 
 def beams_of(
@@ -73,11 +82,10 @@ def beams_of(
         limit: largest number of tokens, EOS among them.
 
     Returns:
-        Per width `width`, `stopped`, `texts` (what was left, best first), each with `text`, `log_p` and `ended`;
-        `rounds`, per round every candidate, those thrown away among them, as [text, log_p, fate], its rank from 0 being
-        its place in the list; and `target`: per round in which a beginning of the right answer was a candidate its
-        `rank` and `fate`, `kept` whether it was there complete at the end, `place` its place among the texts from 0,
-        None where it was lost.
+        Per width `width`, `stopped`, `texts` (what was left, best first), `rounds` (per round all candidates, best
+        first, each with its `rank` from 0 and its `fate`), each text with `text`, `log_p` and `ended`; and `target`:
+        per round in which a beginning of the right answer was a candidate its `rank` and `fate`, `kept` whether it was
+        there complete at the end, `place` its place among the texts from 0, None where it was lost.
     """
     right, results = tuple(target.tolist()), []
     for width in widths:
@@ -88,7 +96,7 @@ def beams_of(
                 "width": width,
                 "stopped": found.stopped,
                 "texts": [_plain(text) for text in found.texts],
-                "rounds": [[[_text(c), c.log_prob, c.fate] for c in row] for row in found.rounds],
+                "rounds": [[_plain(c) | _at(c) for c in row] for row in found.rounds],
                 "target": {
                     "path": [_at(candidate) for candidate in follow(found, right)],
                     "kept": place is not None,
@@ -99,12 +107,22 @@ def beams_of(
     return results
 
 
-def _text(text: Hypothesis) -> list[str]:
-    return [VOCABULARY.symbols[token] for token in text.ids]
+def _step_of(reader: TeachingReader) -> Step:
+    """Return the reader's step as searches call it: one row."""
+
+    def step(ids: Ids, state: TeachingReaderState) -> tuple[FloatArray, TeachingReaderState]:
+        logits, after = reader.step(int(ids[0]), state)
+        return logits[None], after
+
+    return step
 
 
 def _plain(text: Hypothesis) -> dict[str, Any]:
-    return {"text": _text(text), "log_p": text.log_prob, "ended": text.ended}
+    return {
+        "text": [VOCABULARY.symbols[token] for token in text.ids],
+        "log_p": text.log_prob,
+        "ended": text.ended,
+    }
 
 
 def _at(candidate: Candidate) -> dict[str, Any]:

@@ -119,6 +119,33 @@ def default_case() -> tuple[Observations, Verdict]:
     return seen, diagnose(seen)
 
 
+def fixed_case(config: paths.Diagnosis | None = None) -> tuple[TeachingReader, Observations]:
+    """Return the fixed reader of a seed and what is observed of the first test sequence that it writes wrong.
+
+    Args:
+        config: the lab and the seed; None is the default. Trained again if the file is gone.
+
+    Raises:
+        ValueError: if the reader has all sequences right.
+    """
+    asked = paths.Diagnosis() if config is None else config
+    lab, sizes, parts = asked.lab, reversal.reader_config("fixed"), reversal.parts_of(asked.lab.data)
+    digest = reversal.run(lab).metrics["fixed_checkpoint"][lab.seeds.index(asked.seed)]
+    file = reversal.checkpoint_file(digest)
+    if file.exists():
+        model = reversal.read_checkpoint(file, sizes)
+    else:
+        model, _ = reversal.trained(lab, parts, sizes, asked.seed)
+    failed = paths.wrong_ones(model, parts.test, lab.limit)
+    if not failed:
+        raise ValueError(f"config: the fixed reader of seed {asked.seed} has all sequences right")
+    (number, output), reader = failed[0], TeachingReader.from_torch(model)
+    source = parts.test.source[number][parts.test.source_mask[number]].tolist()
+    target = parts.test.labels[number][parts.test.mask[number]].tolist()
+    found = search(reader, np.array(source), width=1, limit=lab.limit)
+    return reader, seen_of(reader, source, target, output.tolist(), found)
+
+
 @memoised
 def run(config: Verdicts) -> Record:
     """Weigh all failures of all seeds.

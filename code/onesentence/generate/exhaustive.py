@@ -1,7 +1,8 @@
 """Every text of a small model: what a search should have found, and what one given text scores.
 
 All prefixes within the limit are walked, so the cost grows as V to the power of the limit: for trees and toy models.
-Where there are more than `most` of them, it stops with an error instead of running for ever.
+Where there are more than `most` of them, it stops with an error instead of running for ever; `exact_search` finds the
+best text alone, mostly after far fewer.
 Section 3.17 of the course.
 """
 
@@ -65,7 +66,7 @@ def exhaustive(
         walked += 1
         if walked > most:
             raise ValueError(f"limit: more than most = {most} prefixes within {limit} tokens")
-        log_p, after = _log_p(step, ids[-1] if ids else bos, before, eos)
+        log_p, after = next_log_p(step, ids[-1] if ids else bos, before, eos)
         for token in np.flatnonzero(log_p > -np.inf)[::-1].tolist():
             new, sum_, ended = (*ids, token), total + float(log_p[token]), token == eos
             if ended or len(new) == limit:
@@ -103,7 +104,7 @@ def score_text(
         raise ValueError(f"ids: expected at least one token and EOS at the end only, got {text}")
     total, read = 0.0, checked_integer("bos", bos, 0)
     for token in text:
-        log_p, state = _log_p(step, read, state, eos)
+        log_p, state = next_log_p(step, read, state, eos)
         if token >= len(log_p):
             raise ValueError(f"ids must lie in [0, {len(log_p)}), got {token}")
         total, read = total + float(log_p[token]), token
@@ -111,8 +112,26 @@ def score_text(
     return Hypothesis(tuple(text), total, rule.score(total, len(text), ended=ended), ended)
 
 
-def _log_p(step: Step, read: int, state: Any, eos: int) -> tuple[FloatArray, Any]:
-    """Return the log probabilities (V,) behind one more token, and the state."""
+def next_log_p(step: Step, read: int, state: Any, eos: int) -> tuple[FloatArray, Any]:
+    """Return the log probabilities behind one more token, and the state.
+
+    Args:
+        step: as for `exhaustive`.
+        read: the token.
+        state: the state before it is read; stays as it is.
+        eos: id that ends a text, only to see that the logits reach that far.
+
+    Returns:
+        Log probabilities (V,) in nats, and the state behind the token.
+
+    Raises:
+        ValueError: if `step` returns another shape than (1, V) with V > eos, NaN, +inf or a row of -inf only.
+
+    Example:
+        >>> step = lambda ids, state: (np.log([[0.25, 0.75]]) + 9.0, state)
+        >>> np.exp(next_log_p(step, 1, None, 0)[0]).round(6).tolist()
+        [0.25, 0.75]
+    """
     logits, state = step(np.array([read]), state)
     scores = checked_logits(logits)
     if scores.ndim != 2 or len(scores) != 1 or eos >= scores.shape[1]:

@@ -14,6 +14,11 @@ Of the distribution at the first wrong step, whatever the scores of the wholes:
 They do not exclude each other between the floors: a model may prefer the wrong text because it misreads. An observation
 settles an explanation (2), hints (1), or cannot tell (0). The rules, with their reasons, are the functions below.
 
+What the rules do not know: a fault behind the read (an output layer, say) is none of the five, and an aimed read can
+outdo it, so `reading` is then established although weights and hiding say otherwise: `Verdict.contrary` names these.
+All scores are log probabilities without a length penalty, and so must be those that the beam ranked by; under a penalty
+a text that was kept may lose although its log p is higher.
+
 Search and model by the two scores, `generate.hypotheses.blame`: sections 3.15 and 3.16 of the course. History by the
 first difference: section 3.13. That weights are no use: compare Jain and Wallace 2019 (arXiv:1902.10186); here the step
 is run again instead.
@@ -89,6 +94,19 @@ class Verdict:
             )
         return _status(self.weights(explanation))
 
+    def contrary(self, explanation: Explanation) -> tuple[Observation, ...]:
+        """Return the observations that point the other way than what settled an explanation; none if nothing did.
+
+        Example:
+            >>> from onesentence.seq2seq.observed import StepSeen
+            >>> read = {"wanted": (1,), "weights": (0.1, 0.9), "aimed": StepSeen("y", 0.8, 0.8)}
+            >>> diagnose(Observations(("s", "t"), ("x", "y"), ("x", "z"), **read)).contrary("reading")
+            ('weights',)
+        """
+        settled = {"established": 1, "excluded": -1}.get(self.status(explanation), 0)
+        own = (e for e in self.evidence if e.explanation == explanation)
+        return tuple(e.observation for e in own if e.weight * settled < 0)
+
 
 def diagnose(seen: Observations) -> Verdict:
     """Weigh the observations of one failure.
@@ -129,7 +147,10 @@ def _of_scores(seen: Observations) -> Iterator[Evidence]:
 
 
 def _of_beam(seen: Observations) -> Iterator[Evidence]:
-    """Kept whole and not returned: it scores no higher. Pruned: where it was lost, if it would have won at all."""
+    """Kept whole and not returned: it scores no higher. Pruned: where it was lost, if it would have won at all.
+
+    Holds for a search that ranked by log p, without a length penalty, and that returned this very output.
+    """
     if not seen.beam:
         return
     if seen.kept:

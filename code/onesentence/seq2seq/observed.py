@@ -91,8 +91,9 @@ class Observations:
         log_p: log p of target and output under the model, nats, EOS counted, without a length penalty.
         forced: steps behind the target's own history, one per token of the target.
         free: steps behind the output's own history, one per token of the output.
-        beam: what the rounds of the search that returned the output made of the target's beginnings, as
-            `generate.hypotheses.follow` gives them; `ended` or `aside` at the end says that it was kept whole.
+        beam: what the rounds of the search that returned the output, and ranked without a length penalty, made of the
+            target's beginnings, as `generate.hypotheses.follow` gives them; `ended` or `aside` at the end says that it
+            was kept whole.
         wanted: source positions, from 0, that the target's token at the first error depends on.
         weights: over the source at the first error, S of them.
         hidden: per source position, how far the distribution at the first error moves when only that step may not

@@ -10,7 +10,7 @@ Sections 3.13 and 3.20 of the course.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -111,7 +111,7 @@ def observe(
         for j in range(len(ids))
     ]
     aimed = StepSeen.of(_log_p(reader, fed, reading(before, need))[0], right[at]) if need else None
-    gap = None if twin is None else float(np.abs(before.states - reader.start(np.array(twin)).states).max())
+    gap = None if twin is None else difference(reader.start(np.array(ids)), reader.start(np.array(twin)))
     return Observations(
         tuple(ids),
         tuple(right),
@@ -162,6 +162,35 @@ def reading(state: Any, positions: Sequence[int]) -> Any:
     if not rows.size:
         raise ValueError("positions: expected at least one, got none")
     return replace(state, states=state.states[rows], weights=np.full(len(rows), 1 / len(rows)))
+
+
+def difference(one: Any, two: Any) -> float:
+    """Return the largest absolute difference between two states: of source states, decoder's start and all the rest.
+
+    Args:
+        one: a number, an array, None, or tuples, lists and dataclasses of such.
+        two: another of the same build; arrays of another shape differ by infinity.
+
+    Raises:
+        TypeError: if they are of different kinds or hold anything else.
+
+    Example:
+        >>> difference((np.zeros(2), 1), (np.array([0.5, 0.0]), 1))
+        0.5
+    """
+    if one is None and two is None:
+        return 0.0
+    mixed = type(one) is not type(two) and any(x is None or isinstance(x, (tuple, list)) for x in (one, two))
+    if mixed or isinstance(one, str):
+        raise TypeError(f"one, two: expected states of one kind, got {one!r} and {two!r}")
+    if is_dataclass(one) and type(one) is type(two):
+        return max(difference(getattr(one, f.name), getattr(two, f.name)) for f in fields(one))
+    if isinstance(one, (tuple, list)):
+        if len(one) != len(two):
+            return np.inf
+        return max((difference(a, b) for a, b in zip(one, two, strict=True)), default=0.0)
+    a, b = np.asarray(one, dtype=float), np.asarray(two, dtype=float)
+    return float(np.abs(a - b).max(initial=0.0)) if a.shape == b.shape else np.inf
 
 
 def _before(reader: Reader, source: Sequence[int], history: Sequence[int], bos: int) -> tuple[Any, int]:

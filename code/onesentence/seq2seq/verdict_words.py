@@ -13,7 +13,7 @@ EXPLANATIONS: dict[Explanation, str] = {
 }
 OBSERVATIONS: dict[Observation, str] = {
     "scores": "两句的分数",
-    "beam": "正确句在束里的去向",
+    "beam": "束里的去向",
     "steps": "逐步概率",
     "first": "首错的位置",
     "weights": "权重",
@@ -28,7 +28,15 @@ STATUSES: dict[Status, str] = {
     "weakened": "削弱",
     "excluded": "排除",
 }
-WEIGHTS: dict[int, str] = {2: "判定是", 1: "偏向是", 0: "分不出", -1: "偏向否", -2: "判定否"}
+WEIGHTS: dict[int, str] = {2: "是", 1: "偏是", 0: "不明", -1: "偏否", -2: "否"}
+SHORT: dict[Explanation, str] = {
+    "search": "搜索",
+    "model": "模型",
+    "history": "历史",
+    "reading": "读取",
+    "source": "源",
+}
+"""For the heads of tables."""
 
 
 def statuses(verdict: Verdict) -> list[str]:
@@ -41,7 +49,7 @@ def statuses(verdict: Verdict) -> list[str]:
         >>> statuses(verdict)
         ['成立', '排除', '排除', '未定', '未定']
         >>> evidence(verdict)[1]
-        ('两句的分数', '搜索错误', '判定是')
+        ('两句的分数', '搜索错误', '是')
         >>> missing(verdict)
         '读取还缺只读该读处、遮挡一处、权重；源表示还缺换一个源、只读该读处'
     """
@@ -63,3 +71,21 @@ def missing(verdict: Verdict) -> str:
         for name, lack in verdict.missing.items()
     }
     return "；".join(f"{name}还缺{lack}" for name, lack in lacks.items())
+
+
+def contrary(verdict: Verdict) -> str:
+    """Return in a sentence which observations point the other way than what settled an explanation.
+
+    Example:
+        >>> from onesentence.seq2seq.diagnosis import diagnose
+        >>> from onesentence.seq2seq.observed import Observations, StepSeen
+        >>> read = {"wanted": (1,), "weights": (0.1, 0.9), "aimed": StepSeen("y", 0.8, 0.8)}
+        >>> contrary(diagnose(Observations(("s", "t"), ("x", "y"), ("x", "z"), **read)))
+        '读取成立，相反的提示：权重'
+    """
+    against = {name: verdict.contrary(name) for name in EXPLANATIONS}
+    return "；".join(
+        f"{EXPLANATIONS[name]}{STATUSES[verdict.status(name)]}，相反的提示：{'、'.join(OBSERVATIONS[o] for o in seen)}"
+        for name, seen in against.items()
+        if seen
+    )
