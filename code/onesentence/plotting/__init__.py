@@ -8,6 +8,7 @@ from onesentence.plotting.charts import bars, dots, heatmap, plane
 from onesentence.plotting.diagrams import draw_roles, draw_tree
 from onesentence.plotting.encoder_decoder import draw_encoder_decoder
 from onesentence.plotting.figure import show
+from onesentence.plotting.head_maps import draw_heads
 from onesentence.plotting.layers import draw_layers
 from onesentence.plotting.merges import draw_merges
 from onesentence.plotting.sequences import draw_sequences
@@ -26,6 +27,7 @@ __all__ = [
     "dots",
     "draw_beam_tree",
     "draw_encoder_decoder",
+    "draw_heads",
     "draw_layers",
     "draw_merges",
     "draw_roles",
