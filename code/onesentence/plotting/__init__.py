@@ -10,6 +10,7 @@ from onesentence.plotting.diagrams import draw_roles, draw_tree
 from onesentence.plotting.encoder_decoder import draw_encoder_decoder
 from onesentence.plotting.figure import show
 from onesentence.plotting.flow import draw_flow, flow_height
+from onesentence.plotting.head_maps import draw_heads
 from onesentence.plotting.layers import draw_layers
 from onesentence.plotting.legend import legend
 from onesentence.plotting.machine import draw_translator
@@ -32,6 +33,7 @@ __all__ = [
     "draw_beam_tree",
     "draw_encoder_decoder",
     "draw_flow",
+    "draw_heads",
     "draw_layers",
     "draw_merges",
     "draw_roles",
