@@ -24,14 +24,16 @@ def test_beside_takes_each_from_its_record(monkeypatch, tmp_path):
     assert records_folder() == tmp_path
     monkeypatch.setattr(alignment.Alignment, "__init__", _short(alignment.Alignment.__init__))
     rows = beside(TINY)
-    assert list(rows) == ["initial", "inject", "both", "one", "transformer"]
-    assert [row.updates for row in rows.values()] == [4, 4, 1, 1, 2]
-    assert [row.queue for row in rows.values()] == [17, 17, 17, 17, 0]
-    assert [row.test.shape for row in rows.values()] == [(2,)] * 5
+    assert list(rows) == ["initial", "inject", "reading", "transformer"]
+    assert [row.updates for row in rows.values()] == [4, 4, 1, 2]
+    assert [row.queue for row in rows.values()] == [17, 17, 17, 0]
+    assert [row.test.shape for row in rows.values()] == [(2,)] * 4
     first = fixed_translator.run(CORPUS).metrics
     np.testing.assert_array_equal(rows["inject"].dev, np.array(first["inject_curve"])[:, 1])
-    assert rows["both"].parameters > rows["one"].parameters
-    assert rows["one"].dev is None
+    np.testing.assert_array_equal(
+        rows["reading"].test, alignment.run(alignment.Alignment(CORPUS)).metrics["exact"]
+    )
+    assert rows["reading"].dev is None
 
 
 def test_beside_refuses_updates_that_were_not_recorded():

@@ -40,10 +40,13 @@ def test_step_has_the_bits_of_the_class(clip):
     assert clip != 0.05 or min(norms) < clip < max(norms)  # both sides of the bound are met
 
 
-def test_step_refuses_a_parameter_without_a_gradient():
-    weight = nn.Parameter(torch.ones(2, 3))
-    with pytest.raises(ValueError, match=r"parameters: one of shape \(2, 3\) has no gradient"):
-        Adam([weight], 0.1).step()
+def test_step_leaves_a_parameter_without_a_gradient():
+    idle, used = nn.Parameter(torch.ones(2, 3)), nn.Parameter(torch.ones(4))
+    optimiser = Adam([idle, used], 0.1)
+    used.sum().backward()
+    optimiser.step(0.5)
+    assert torch.equal(idle, torch.ones(2, 3))
+    torch.testing.assert_close(used.detach(), torch.full((4,), 0.9), rtol=0, atol=1e-5)
 
 
 def test_step_imports_no_compiler():

@@ -13,7 +13,7 @@ from itertools import combinations, permutations
 from onesentence.generate.bleu import bleu
 from onesentence.generate.exact_match import exact_match
 from onesentence.seq2seq.batches import Batch
-from onesentence.seq2seq.evaluation import Translator, labels_of, translate
+from onesentence.seq2seq.evaluation import Generative, labels_of, translate
 from onesentence.text.giving import Event, Person
 from onesentence.text.parallel import pair_of
 from onesentence.text.rewrites import roles_exchanged, without_recipient
@@ -40,7 +40,7 @@ class Written:
     bleu: float
 
 
-def written(model: Translator, part: Batch, words: Vocabulary, *, limit: int) -> Written:
+def written(model: Generative, part: Batch, words: Vocabulary, *, limit: int) -> Written:
     """Generate greedily and compare with the references.
 
     Args:

@@ -170,12 +170,11 @@ def measures(model: TransformerTranslator, part: Batch, test: Written, probe: Wr
         test: what it wrote for the test part.
         probe: what it wrote for the probe.
     """
-    losses, hits = label_scores(model, part)
-    real = part.mask.sum()
+    scores = label_scores(model, part)
     return {
-        "nll": float(losses.sum() / real),
-        "accuracy": float(hits.sum() / real),
-        "accuracy_elsewhere": float(label_scores(model, elsewhere(part))[1].sum() / real),
+        "nll": scores.nll,
+        "accuracy": scores.accuracy,
+        "accuracy_elsewhere": label_scores(model, elsewhere(part)).accuracy,
         "exact": test.exact,
         "bleu": test.bleu,
         "new_recipient": probe.exact,
@@ -229,7 +228,6 @@ def _without(
         row = []
         for head in range(config.n_head):
             with without_head(model, place, layer, head):
-                hits = label_scores(model, part)[1]
-            row.append(float((hits | ~part.mask).all(axis=1).mean()))
+                row.append(label_scores(model, part).all_right)
         table.append(row)
     return table

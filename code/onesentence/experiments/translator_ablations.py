@@ -116,15 +116,13 @@ def train_one(config: Ablations, data: Data, ablation: Ablation) -> dict[str, An
 
     plan = plan_of(base, config.updates)
     losses = train(model, given(data.train), plan, np.random.default_rng([config.seed, 1]))
-    token_losses, hits = label_scores(model, given(data.test))
-    _, other_hits = label_scores(model, elsewhere(given(data.test)))
+    scores = label_scores(model, given(data.test))
     test, running = (written(model, part, words, limit=base.limit) for part in (data.test, data.running))
-    real = data.test.mask.sum()
     return {
         "loss": losses,
-        "nll": float(token_losses.sum() / real),
-        "accuracy": float(hits.sum() / real),
-        "accuracy_elsewhere": float(other_hits.sum() / real),
+        "nll": scores.nll,
+        "accuracy": scores.accuracy,
+        "accuracy_elsewhere": label_scores(model, elsewhere(given(data.test))).accuracy,
         "exact": test.exact,
         "bleu": test.bleu,
         "different": len(set(test.texts)),

@@ -38,7 +38,7 @@ class Row:
 
 
 def beside(config: translator.Translator) -> dict[str, Row]:
-    """Return rows of the five kinds: initial, inject, both, one and transformer.
+    """Return rows of the four kinds: initial, inject, reading and transformer.
 
     Args:
         config: of the Transformer; its corpus is that of the others, its number of updates where dev is compared.
@@ -61,9 +61,8 @@ def beside(config: translator.Translator) -> dict[str, Row]:
         dev = np.array(first[f"{interface}_curve"])[:, config.updates // fixed.every]
         rows[interface] = Row(np.array(first[f"{interface}_exact"]), fixed.updates, size, queue, dev)
     second = alignment.run(reading).metrics
-    for direction in reading.directions:
-        size = _size(alignment.model_of(reading, data.corpus, direction, 0))
-        rows[direction] = Row(np.array(second[f"{direction}_exact"]), reading.updates, size, queue)
+    size = _size(alignment.model_of(reading, data.corpus, 0))
+    rows["reading"] = Row(np.array(second["exact"]), reading.updates, size, queue)
     own = translator.run(config).metrics
     model = TransformerTranslator.initial(translator.sizes_of(config, data.corpus), seed=0)
     test, curve = np.array(own["exact"])[:, -1], np.array(own["curve"])[:, -1]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 from torch.optim.adam import adam
 
@@ -40,27 +40,26 @@ class Adam:
         self.steps = [torch.zeros((), dtype=torch.float32) for _ in self.parameters]
 
     def step(self, clip: float = torch.inf) -> None:
-        """Take a step with the gradients that the parameters hold, and drop them.
+        """Take a step with the gradients that the parameters hold, and drop them; those without one stay as they are.
 
         Args:
             clip: largest norm of all gradients together; a longer one is scaled down to it.
-
-        Raises:
-            ValueError: if a parameter has no gradient.
         """
-        grads = [self._gradient(each) for each in self.parameters]
+        used = [i for i, each in enumerate(self.parameters) if each.grad is not None]
+        parameters = [self.parameters[i] for i in used]
+        grads = [each.grad for each in parameters if each.grad is not None]
         if clip < torch.inf:
             norm = get_total_norm(grads)
             if not norm < clip - 1e-6:  # else the factor would be 1
-                clip_grads_with_norm_(self.parameters, clip, norm)
+                clip_grads_with_norm_(parameters, clip, norm)
         with torch.no_grad():
             adam(
-                [each.data for each in self.parameters],
+                [each.data for each in parameters],
                 grads,
-                self.first,
-                self.second,
+                [self.first[i] for i in used],
+                [self.second[i] for i in used],
                 [],
-                self.steps,
+                [self.steps[i] for i in used],
                 fused=True,
                 amsgrad=False,
                 beta1=0.9,
@@ -70,11 +69,5 @@ class Adam:
                 eps=1e-8,
                 maximize=False,
             )
-        for each in self.parameters:
+        for each in parameters:
             each.grad = None
-
-    @staticmethod
-    def _gradient(parameter: nn.Parameter) -> Tensor:
-        if parameter.grad is None:
-            raise ValueError(f"parameters: one of shape {tuple(parameter.shape)} has no gradient")
-        return parameter.grad

@@ -146,21 +146,11 @@ def train(
             order = rng.permutation(len(data))
         batch, order = data.rows(order[: plan.batch]), order[plan.batch :]
         loss = mean_loss(logits_of(model, batch), batch)
-<<<<<<< HEAD
-=======
-        if not math.isfinite(loss.item()):
-            raise ValueError(f"rate: the loss is {loss.item()} at update {update}; a smaller rate is needed")
-        optimiser.zero_grad()
-        for group in optimiser.param_groups:
-            group["lr"] = plan.rate_at(update)
-        loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(model.parameters(), plan.clip)
-        optimiser.step()
->>>>>>> part-t6
         losses.append(loss.item())
         if not math.isfinite(losses[-1]):
             raise ValueError(f"rate: the loss is {losses[-1]} at update {update}; a smaller rate is needed")
         loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.rate = plan.rate_at(update)
         optimiser.step(plan.clip)
         if watch is not None:
             watch(update + 1)
