@@ -18,7 +18,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from onesentence.seq2seq.two_way_encoder import TwoWayEncoder
+from onesentence.seq2seq.encoders import SourceLayers
 from onesentence.transformer.config import TransformerConfig
 from onesentence.transformer.encoder import Encoder
 
@@ -62,11 +62,11 @@ class Recurrent(nn.Module):
     def __init__(self, vocabulary: int, C: int) -> None:
         super().__init__()
         self.table = nn.Embedding(vocabulary, C)
-        self.layers = TwoWayEncoder(C, C // 2)
+        self.layers = SourceLayers(inputs=C, hidden=C // 2, cell="lstm", two_way=True)
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Return (B, T, C); see `BankReader.states`."""
-        states: Tensor = self.layers(self.table(ids), mask)[0]
+        states: Tensor = self.layers(self.table(ids), mask).states
         return states
 
 
