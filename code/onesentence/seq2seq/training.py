@@ -47,9 +47,11 @@ class Training:
         """Return how an experiment trains: its configuration's attributes of these names.
 
         Args:
-            config: has all four of them.
+            config: has all of them; `warm_up` only if there is one.
         """
-        return cls(**{field.name: getattr(config, field.name) for field in fields(cls)})
+        own = {"warm_up": getattr(config, "warm_up", 0)}
+        names = (field.name for field in fields(cls) if field.name not in own)
+        return cls(**own, **{name: getattr(config, name) for name in names})
 
     def __post_init__(self) -> None:
         if self.updates < 1 or self.batch < 1:
