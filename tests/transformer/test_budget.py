@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onesentence.transformer.budget import training_flops, undominated
+from onesentence.transformer.budget import rank, training_flops, undominated
 
 
 def test_training_flops_by_hand():
@@ -56,3 +56,11 @@ def test_undominated_leaves_the_best_at_every_price(choices: list[tuple[int, int
 def test_undominated_refuses(quality, cost, message):
     with pytest.raises(ValueError, match=message):
         undominated(quality, cost)
+
+
+def test_rank_by_hand():
+    assert [rank([3.0, None, 5.0, 3.0], index) for index in (0, 2, 3)] == [2, 1, 2]
+    with pytest.raises(ValueError, match=r"index must lie in \[0, 1\), got -1"):
+        rank([1.0], -1)
+    with pytest.raises(ValueError, match="choice 1 has no number"):
+        rank([1.0, None], 1)

@@ -65,3 +65,25 @@ def undominated(quality: Sequence[float], cost: Sequence[float]) -> list[bool]:
             raise ValueError(f"{name} must be finite, got {wrong[0]}")
     pairs = list(zip(quality, cost, strict=True))
     return [not any(q >= a and c <= b and (q, c) != (a, b) for q, c in pairs) for a, b in pairs]
+
+
+def rank(quality: Sequence[float | None], index: int) -> int:
+    """Return the place of one choice among those that have a number, 1 for the best; equal ones share a place.
+
+    Args:
+        quality: larger is better; None where nothing was reported.
+        index: of the choice.
+
+    Raises:
+        ValueError: if there is no such choice, or it has no number.
+
+    Example:
+        >>> [rank([27.3, None, 28.4], index) for index in (0, 2)]
+        [2, 1]
+    """
+    if not 0 <= index < len(quality):
+        raise ValueError(f"index must lie in [0, {len(quality)}), got {index}")
+    own = quality[index]
+    if own is None:
+        raise ValueError(f"quality: choice {index} has no number")
+    return 1 + sum(other > own for other in quality if other is not None)
