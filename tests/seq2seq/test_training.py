@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 import torch
@@ -129,6 +131,34 @@ def test_train_equals_the_steps_one_by_one():
         np.testing.assert_allclose(one.detach(), other.detach(), rtol=0, atol=2e-4)
 
 
+def test_warm_up_scales_the_first_steps_only():
+    plan = Training(updates=5, batch=4, rate=0.03, warm_up=2)
+    moved = []
+    for chosen in (plan, replace(plan, warm_up=0)):
+        model, first = model_of(), model_of()
+        train(model, batch_of(PAIRS, ZH, EN), replace(chosen, updates=1), np.random.default_rng(0))
+        both = zip(model.parameters(), first.parameters(), strict=True)
+        moved.append(torch.cat([(one - other).detach().ravel() for one, other in both]))
+    torch.testing.assert_close(2 * moved[0], moved[1], rtol=1e-3, atol=1e-6)
+    assert [plan.rate_at(update) for update in range(4)] == [0.015, 0.03, 0.03, 0.03]
+
+
+def test_training_of_takes_warm_up_where_there_is_one():
+    @dataclass
+    class Plan:
+        updates: int = 7
+        batch: int = 3
+        rate: float = 0.1
+        clip: float = 2.0
+
+    @dataclass
+    class Warm(Plan):
+        warm_up: int = 4
+
+    assert Training.of(Plan()) == Training(7, 3, 0.1, 2.0, 0)
+    assert Training.of(Warm()) == Training(7, 3, 0.1, 2.0, 4)
+
+
 def test_label_scores_have_no_hit_where_a_padded_label_is_the_likeliest():
     config = FixedSummaryConfig(len(ZH), len(EN), embedding=8, hidden=8)
     model, batch = FixedSummary.initial(config, seed=0), batch_of(PAIRS, ZH, EN)
@@ -153,6 +183,7 @@ def test_rows_refuses_to_choose_none(index):
         ({"updates": 0}, "updates and batch must be at least 1, got updates=0"),
         ({"rate": 0.0}, "rate must be positive and finite, got 0.0"),
         ({"clip": float("inf")}, "clip must be positive and finite, got inf"),
+        ({"warm_up": -1}, "warm_up must be at least 0, got -1"),
     ],
 )
 def test_training_refuses(change, message):

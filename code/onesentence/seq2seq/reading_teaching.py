@@ -13,6 +13,7 @@ from onesentence.attention.read import read
 from onesentence.numerics import FloatArray, softmax
 from onesentence.recurrent.cell import State
 from onesentence.recurrent.lstm import LSTM
+from onesentence.seq2seq.encoders import Encoder
 from onesentence.seq2seq.reading import Reading
 
 
@@ -29,6 +30,7 @@ def teaching_run(model: Reading, source: ArrayLike, inputs: ArrayLike) -> tuple[
 
     Raises:
         ValueError: if the translator's cells are not LSTMs.
+        TypeError: if its source is read by other layers, as in `transformer.hybrid`.
 
     Example:
         >>> from onesentence.seq2seq.reading import ReadingConfig
@@ -64,6 +66,10 @@ def teaching_run(model: Reading, source: ArrayLike, inputs: ArrayLike) -> tuple[
 
 def _encoded(model: Reading, source: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the source states (S, E) and c_src (E,)."""
+    if not isinstance(model.encoder, Encoder):
+        raise TypeError(
+            f"model: expected recurrent layers over the source, got {type(model.encoder).__name__}"
+        )
     x = model.encoder.embedding.weight.detach().numpy()[source]
     layers = model.encoder.layers
     forth = LSTM.from_torch(layers.forth).run(x).h  # type: ignore[arg-type]

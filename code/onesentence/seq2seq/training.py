@@ -18,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from onesentence.checks import checked_integer
 from onesentence.numerics import FloatArray
 from onesentence.seq2seq.batches import Batch
 
@@ -31,21 +32,26 @@ class Training:
         batch: pairs per update.
         rate: of Adam.
         clip: largest norm of all gradients together; a longer one is scaled down to it.
+        warm_up: first updates, whose rate rises in equal steps up to `rate`; it then stays. 0 means that there are none.
     """
 
     updates: int = 600
     batch: int = 64
     rate: float = 3e-3
     clip: float = 1.0
+    warm_up: int = 0
 
     @classmethod
     def of(cls, config: Any) -> Training:
         """Return how an experiment trains: its configuration's attributes of these names.
 
         Args:
-            config: has all four of them.
+            config: has all of them; only `warm_up` may be missing, which then is 0.
         """
-        return cls(**{field.name: getattr(config, field.name) for field in fields(cls)})
+        warm_up = getattr(config, "warm_up", 0)
+        return cls(
+            **{f.name: getattr(config, f.name) for f in fields(cls) if f.name != "warm_up"}, warm_up=warm_up
+        )
 
     def __post_init__(self) -> None:
         if self.updates < 1 or self.batch < 1:
@@ -55,6 +61,16 @@ class Training:
         for name, value in (("rate", self.rate), ("clip", self.clip)):
             if not (math.isfinite(value) and value > 0):
                 raise ValueError(f"{name} must be positive and finite, got {value}")
+        checked_integer("warm_up", self.warm_up, 0)
+
+    def rate_at(self, update: int) -> float:
+        """Return the rate of an update, counted from 0.
+
+        Example:
+            >>> [Training(rate=0.4, warm_up=2).rate_at(update) for update in range(4)]
+            [0.2, 0.4, 0.4, 0.4]
+        """
+        return self.rate * (update + 1) / self.warm_up if update < self.warm_up else self.rate
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +151,8 @@ def train(
         if not math.isfinite(loss.item()):
             raise ValueError(f"rate: the loss is {loss.item()} at update {update}; a smaller rate is needed")
         optimiser.zero_grad()
+        for group in optimiser.param_groups:
+            group["lr"] = plan.rate_at(update)
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(model.parameters(), plan.clip)
         optimiser.step()
