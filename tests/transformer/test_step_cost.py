@@ -10,7 +10,7 @@ import torch
 from onesentence.seq2seq.reading import Reading, ReadingConfig
 from onesentence.transformer.config import TransformerConfig
 from onesentence.transformer.hybrid import Hybrid, HybridConfig
-from onesentence.transformer.step_cost import attention_step, counted_step, recurrent_step
+from onesentence.transformer.step_cost import attention_step, counted_step, recurrent_step, step_times
 from onesentence.transformer.translator import TransformerTranslator
 
 ATTENTION = TransformerConfig(7, 9, d_model=8, n_head=2, d_ff=20, decoder_layers=3)
@@ -61,3 +61,12 @@ def test_steps_refuse():
         recurrent_step(replace(RECURRENT, cell="gru"), S=3)
     with pytest.raises(ValueError, match="S must be at least 1, got 0"):
         counted_step(Hybrid.initial(RECURRENT, seed=0), t=1, S=0)
+
+
+def test_step_times_are_positive_seconds_of_each_step_and_round():
+    model = Hybrid.initial(RECURRENT, seed=0)
+    times = step_times(model, S=3, steps=4, rounds=2)
+    assert times.shape == (2, 4)
+    assert (times > 0).all()
+    with pytest.raises(ValueError, match="rounds must be at least 1, got 0"):
+        step_times(model, S=3, steps=4, rounds=0)

@@ -15,6 +15,7 @@ length, `V` target vocabulary. Section 4.16 of the course.
 from __future__ import annotations
 
 from copy import deepcopy
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from onesentence.checks import checked_integer
+from onesentence.numerics import FloatArray
 from onesentence.seq2seq.reading import ReadingConfig
 from onesentence.seq2seq.translator import Translator
 from onesentence.transformer.config import TransformerConfig
@@ -109,3 +111,32 @@ def counted_step(model: Translator[Any, Any], *, t: int, S: int) -> int:
     with sdpa_kernel(SDPBackend.MATH), counter:
         model.step(ids, state)
     return counter.get_total_flops() // 2
+
+
+def step_times(model: Translator[Any, Any], *, S: int, steps: int, rounds: int) -> FloatArray:
+    """Return how long each step of one sentence took on this machine, with the threads that PyTorch has now.
+
+    Args:
+        model: any translator; what it writes is not looked at.
+        S: source length.
+        steps: of decoding, each reading the same token.
+        rounds: how often all of them are run, after one round that is not kept.
+
+    Returns:
+        Seconds, (rounds, steps).
+
+    Raises:
+        TypeError: if a number is not an integer.
+        ValueError: if one is less than 1.
+    """
+    numbers = (("S", S), ("steps", steps), ("rounds", rounds))
+    S, steps, rounds = (checked_integer(name, number, 1) for name, number in numbers)
+    ids, source = np.zeros(1, dtype=np.int64), np.zeros((1, S), dtype=np.int64)
+    seconds = np.empty((rounds + 1, steps))
+    for row in seconds:
+        state = model.start(source)
+        for t in range(steps):
+            begin = perf_counter()
+            _, state = model.step(ids, state)
+            row[t] = perf_counter() - begin
+    return seconds[1:]
