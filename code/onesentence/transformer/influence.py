@@ -55,4 +55,5 @@ def influence(model: TransformerTranslator, source: Tensor, inputs: Tensor, *, o
     logits = logits.view(len(ids), symbols, *logits.shape[1:])
     moved = logits - logits[places, ids][:, None]
     moved = moved.nan_to_num(nan=0.0).abs()  # -inf of symbols that are never predicted
-    return moved.amax(dim=(1, 3)).T.numpy().astype(float)
+    largest: FloatArray = moved.amax(dim=(1, 3)).T.numpy().astype(float)
+    return largest
