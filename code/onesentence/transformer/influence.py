@@ -46,12 +46,14 @@ def influence(model: TransformerTranslator, source: Tensor, inputs: Tensor, *, o
         if ids.ndim != 1 or not len(ids):
             raise ValueError(f"{name} must be a vector of at least one id, got shape {tuple(ids.shape)}")
     symbols = model.config.source_size if of == "source" else model.config.target_size
-    columns = []
-    for j in range(len(source if of == "source" else inputs)):
-        read, written = source.repeat(symbols, 1), inputs.repeat(symbols, 1)
-        (read if of == "source" else written)[:, j] = torch.arange(symbols)  # one row has the token itself
-        logits = model(read, torch.ones_like(read, dtype=torch.bool), written)
-        known = int((source if of == "source" else inputs)[j])
-        moved = (logits - logits[known]).nan_to_num(nan=0.0).abs()  # -inf of symbols that are never predicted
-        columns.append(moved.amax(dim=(0, 2)))
-    return torch.stack(columns, dim=1).numpy().astype(float)
+    ids = source if of == "source" else inputs
+    places, rows = torch.arange(len(ids)), len(ids) * symbols
+    read, written = source.repeat(rows, 1), inputs.repeat(rows, 1)
+    changed = (read if of == "source" else written).view(len(ids), symbols, len(ids))
+    changed[places, :, places] = torch.arange(symbols)  # [j, k] has symbol k in place j, for one k its own
+    logits = model(read, torch.ones_like(read, dtype=torch.bool), written)
+    logits = logits.view(len(ids), symbols, *logits.shape[1:])
+    moved = logits - logits[places, ids][:, None]
+    moved = moved.nan_to_num(nan=0.0).abs()  # -inf of symbols that are never predicted
+    largest: FloatArray = moved.amax(dim=(1, 3)).T.numpy().astype(float)
+    return largest
