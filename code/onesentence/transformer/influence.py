@@ -31,7 +31,9 @@ def influence(model: TransformerTranslator, source: Tensor, inputs: Tensor, *, o
         (T, S) or (T, T): the largest change of a logit of target position i, over all symbols in place of token j.
 
     Raises:
-        ValueError: if an argument is no vector, or there is no such side.
+        TypeError: if ids are no tensor of integers.
+        ValueError: if an argument is no vector, there is no such side, dropout would move the logits too, or a logit is
+            NaN, whose change nobody can tell.
 
     Example:
         >>> from onesentence.transformer.config import TransformerConfig
@@ -43,14 +45,20 @@ def influence(model: TransformerTranslator, source: Tensor, inputs: Tensor, *, o
     if of not in get_args(Side):
         raise ValueError(f"of: expected source or target, got {of!r}")
     for name, ids in (("source", source), ("inputs", inputs)):
+        if not isinstance(ids, Tensor):
+            raise TypeError(f"{name} must be a tensor of ids, got {type(ids).__name__}")
         if ids.ndim != 1 or not len(ids):
             raise ValueError(f"{name} must be a vector of at least one id, got shape {tuple(ids.shape)}")
+    if model.training and model.config.dropout:
+        raise ValueError(f"model must not train with dropout = {model.config.dropout}, call .eval() first")
     symbols = model.config.source_size if of == "source" else model.config.target_size
     columns = []
     for j in range(len(source if of == "source" else inputs)):
         read, written = source.repeat(symbols, 1), inputs.repeat(symbols, 1)
         (read if of == "source" else written)[:, j] = torch.arange(symbols)  # one row has the token itself
         logits = model(read, torch.ones_like(read, dtype=torch.bool), written)
+        if bool(logits.isnan().any()):
+            raise ValueError(f"model: a logit is NaN with other symbols in place of token {j} of {of}")
         known = int((source if of == "source" else inputs)[j])
         moved = (logits - logits[known]).nan_to_num(nan=0.0).abs()  # -inf of symbols that are never predicted
         columns.append(moved.amax(dim=(0, 2)))
