@@ -57,6 +57,8 @@ def test_ask_counts_pairs_right_in_both_by_reach_and_new_cues_apart(data: Data) 
         1.0,
         0.0,
     )  # one of each new pair is right by chance
+    half = ask(Knower(data, 0, numbers), CONFIG, data)  # type: ignore[arg-type]
+    assert (half["near"], half["far"]) == (0.0, 0.0)  # always the same answer: one of each pair
     assert (near["course"], all_["course"]) == ([True, False], [True, True])
     assert {pair[0].distance for pair in data.corpus.test} >= {CONFIG.radius, CONFIG.radius + 1}
 

@@ -12,7 +12,7 @@ from onesentence.experiments.label_shift import LabelShift, corpus_of, train_one
 from onesentence.seq2seq.batches import Batch, batch_of
 from onesentence.text.vocabulary import PAD
 
-SMALL = LabelShift(pairs=20, test=4, width=8, updates=2, batch=4, seeds=(0,))
+SMALL = LabelShift(pairs=20, test=12, width=8, updates=2, batch=4, seeds=(0,))
 
 
 def same(one: Batch, other: Batch, *but: str) -> bool:
@@ -45,6 +45,7 @@ def test_train_one_differs_in_labels_alone(shift: bool, monkeypatch: pytest.Monk
     for batch, part in ((trained, train), (right, test)):
         assert same(batch, part, "labels")
         np.testing.assert_array_equal(batch.labels, part.labels if shift else part.inputs)
+    assert not test.source_mask.all()  # lengths differ, so masks have to move with their sources
     assert same(wrong, right, "source", "source_mask")
     np.testing.assert_array_equal(wrong.source_mask, wrong.source != sides[0].id(PAD))
     assert not (wrong.source == right.source).all(axis=1).any()
