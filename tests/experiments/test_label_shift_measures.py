@@ -8,11 +8,15 @@ import numpy as np
 import pytest
 
 from onesentence.experiments import label_shift
-from onesentence.experiments.label_shift import LabelShift, corpus_of, train_one
+from onesentence.experiments.label_shift import LabelShift, train_one
 from onesentence.seq2seq.batches import Batch, batch_of
+from onesentence.text.translation_config import TranslationConfig
+from onesentence.text.translation_corpus import translation_corpus
 from onesentence.text.vocabulary import PAD
 
 SMALL = LabelShift(pairs=20, test=12, width=8, updates=2, batch=4, seeds=(0,))
+VARIED = TranslationConfig(train=300, dev=1, test=12, probe=1, seed=5)
+"""Sentences of several lengths, which the corpus of the experiment has not."""
 
 
 def same(one: Batch, other: Batch, *but: str) -> bool:
@@ -22,7 +26,7 @@ def same(one: Batch, other: Batch, *but: str) -> bool:
 
 @pytest.mark.parametrize("shift", [True, False])
 def test_train_one_differs_in_labels_alone(shift: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus, got = corpus_of(SMALL), []
+    corpus, got = translation_corpus(VARIED), []
     sides = corpus.source_vocabulary, corpus.target_vocabulary
     train, test = (
         batch_of([(e.source, e.target) for e in part], *sides) for part in (corpus.train, corpus.test)
