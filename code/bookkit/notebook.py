@@ -15,6 +15,7 @@ from myst_nb.core.render import MimeData, NbElementRenderer
 from bookkit.collect import Record, page_of
 from bookkit.constants import constant_faults
 from bookkit.sources import Cell
+from bookkit.unshown import unshown_tables
 from onesentence.evidence.emit import MIME
 from onesentence.evidence.identity import IDENTITIES
 
@@ -55,6 +56,8 @@ class EvidenceRenderer(NbElementRenderer):  # type: ignore[misc]
                     page.records.append(Record(line, dict(record)))
         for line, reason in constant_faults(cells):
             self.logger.error(reason, line=line, subtype="constant")
+        for line, reason in unshown_tables(cells):
+            self.logger.error(reason, line=line, subtype="unshown")
 
 
 def tag_faults(tags: list[str]) -> list[str]:

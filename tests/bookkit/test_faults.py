@@ -141,6 +141,13 @@ FAULTS = (
         "",
         r"book/alpha\.md:\d+: .*value of this check is a constant",
     ),
+    Fault(
+        "unshown-table",
+        "beta",
+        'caption="两个权重")',
+        'caption="两个权重")\nprint("后面")',
+        r"book/beta\.md:\d+: .*plotting\.table is not the last expression of its cell",
+    ),
     Fault("no-jupytext-header", "alpha", "jupytext:", "other:", r"book/alpha\.md:1: .*no jupytext header"),
     Fault(
         "half-jupytext-header",

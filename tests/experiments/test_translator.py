@@ -12,8 +12,8 @@ from onesentence.experiments import translator as tr
 from onesentence.experiments import translator_ablations as ta
 from onesentence.experiments import translator_limits as li
 from onesentence.experiments.fixed_translator import FixedTranslator, data_of
-from onesentence.experiments.translations import RECIPIENT_KINDS, THINGS_KINDS
-from onesentence.seq2seq.training import label_scores, logits_of
+from onesentence.experiments.translations import RECIPIENT_KINDS, THINGS_KINDS, written
+from onesentence.seq2seq.training import label_scores, logits_of, train
 from onesentence.transformer.size import parameter_count
 
 CORPUS = FixedTranslator(pairs=400, dev=10, test=20, probe=5)
@@ -27,6 +27,7 @@ TINY = tr.Translator(
     every=2,
     averaged=2,
     measured=(2, 4),
+    ablated=5,
     limit=8,
     seeds=(0, 1),
 )
@@ -53,6 +54,16 @@ def test_run_has_a_value_per_seed_and_repeats():
     assert np.shape(metrics["without"][0]["cross"]) == (2, 2)
     assert set(metrics["new_recipient_kinds"][0]) == set(RECIPIENT_KINDS)
     assert sum(metrics["new_recipient_kinds"][1].values()) == CORPUS.probe
+
+
+def test_likeliest_everywhere_is_written_exactly(data):
+    sizes = replace(TINY, d_model=32, d_ff=32, rate=0.01, warm_up=10, batch=32)
+    model = tr.TransformerTranslator.initial(tr.sizes_of(sizes, data.corpus), seed=0)
+    words, few = data.corpus.target_vocabulary, data.train.rows(range(64))
+    train(model, few, tr.plan_of(sizes, 120), np.random.default_rng(0))
+    for part in (few, data.test):
+        assert label_scores(model, part).all_right == written(model, part, words, limit=20).exact
+    assert label_scores(model, few).all_right > 0
 
 
 def test_elsewhere_moves_the_source_only(data):
@@ -136,6 +147,7 @@ def test_limits_have_a_value_per_seed_and_lists_grow():
         (TINY, {"averaged": 0}, "averaged must divide updates = 4, got 0"),
         (TINY, {"measured": (4, 2)}, r"measured must rise from 1 or more to 4, got \(4, 2\)"),
         (TINY, {"measured": (2,)}, r"measured must rise from 1 or more to 4, got \(2,\)"),
+        (TINY, {"ablated": 11}, r"ablated must lie in \[1, 10\], got 11"),
         (TINY, {"limit": 0}, "limit must be at least 1, got 0"),
         (ABLATIONS, {"ablations": ("half",)}, "ablations: expected some of whole, .*, got 'half'"),
         (ABLATIONS, {"ablations": ()}, "ablations must not be empty"),

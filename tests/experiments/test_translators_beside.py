@@ -15,7 +15,16 @@ CORPUS = fixed_translator.FixedTranslator(
     pairs=300, dev=5, test=5, probe=5, width=8, updates=4, every=2, seeds=(0, 1)
 )
 TINY = translator.Translator(
-    corpus=CORPUS, d_model=8, n_head=2, d_ff=8, updates=2, every=1, averaged=1, measured=(2,), seeds=(0, 1)
+    corpus=CORPUS,
+    d_model=8,
+    n_head=2,
+    d_ff=8,
+    updates=2,
+    every=1,
+    averaged=1,
+    measured=(2,),
+    ablated=5,
+    seeds=(0, 1),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -149,6 +149,22 @@ def test_warm_up_scales_the_first_steps_only():
         patch.setattr(Adam, "step", lambda self, clip: (seen.append(self.rate), real(self, clip)))
         train(model, data, plan, np.random.default_rng(0))
     assert seen == [0.015, 0.03, 0.03, 0.03, 0.03]
+
+
+def test_training_of_takes_warm_up_where_there_is_one():
+    @dataclass
+    class Plan:
+        updates: int = 7
+        batch: int = 3
+        rate: float = 0.1
+        clip: float = 2.0
+
+    @dataclass
+    class Warm(Plan):
+        warm_up: int = 4
+
+    assert Training.of(Plan()) == Training(7, 3, 0.1, 2.0, 0)
+    assert Training.of(Warm()) == Training(7, 3, 0.1, 2.0, 4)
 
 
 def test_label_scores_have_no_hit_where_a_padded_label_is_the_likeliest():

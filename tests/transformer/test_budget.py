@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onesentence.transformer.budget import rank, training_flops, undominated
+from onesentence.transformer.budget import cost_ratios, rank, training_flops, undominated
 
 
 def test_training_flops_by_hand():
@@ -75,3 +75,20 @@ def test_rank_by_hand():
         rank([1.0, float("nan")], 0)
     with pytest.raises(TypeError, match="index must hold integers"):
         rank([1.0, 2.0], True)
+
+
+def test_cost_ratios_by_hand():
+    assert cost_ratios([6.0, None, 3.0], [1.5, 2.0, None]) == [4.0, None, None]
+
+
+@pytest.mark.parametrize(
+    ("cost", "reference", "message"),
+    [
+        ([1.0], [], "cost and reference must be equally many, got 1 and 0"),
+        ([0.0], [1.0], "cost must be positive and finite, got 0.0"),
+        ([1.0], [float("nan")], "reference must be positive and finite, got nan"),
+    ],
+)
+def test_cost_ratios_refuses(cost, reference, message):
+    with pytest.raises(ValueError, match=message):
+        cost_ratios(cost, reference)

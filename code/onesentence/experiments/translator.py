@@ -47,6 +47,7 @@ class Translator:
         every: updates between two points of the learning curve, which is of dev.
         averaged: updates that a point of the loss curve is the mean of.
         measured: numbers of updates at which the test part is measured, the last one `updates`.
+        ablated: sentences of dev, the first ones, with which each head is taken away.
         limit: largest number of choices per sentence.
         shown: failures kept per run, the first of the test part.
         seeds: of parameters and order.
@@ -57,14 +58,15 @@ class Translator:
     n_head: int = 4
     d_ff: int = 128
     layers: int = 2
-    updates: int = 250
+    updates: int = 200
     batch: int = 64
     rate: float = 3e-3
     warm_up: int = 50
     clip: float = 1.0
     every: int = 50
     averaged: int = 10
-    measured: tuple[int, ...] = (125, 250)
+    measured: tuple[int, ...] = (125, 200)
+    ablated: int = 60
     limit: int = 20
     shown: int = 3
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
@@ -79,6 +81,8 @@ class Translator:
         rising = sorted(set(self.measured))
         if list(self.measured) != rising or not rising or rising[0] < 1 or rising[-1] != self.updates:
             raise ValueError(f"measured must rise from 1 or more to {self.updates}, got {self.measured}")
+        if not 1 <= self.ablated <= self.corpus.dev:
+            raise ValueError(f"ablated must lie in [1, {self.corpus.dev}], got {self.ablated}")
         if self.limit < 1:
             raise ValueError(f"limit must be at least 1, got {self.limit}")
 
@@ -132,7 +136,7 @@ def train_one(config: Translator, data: Data, seed: int) -> dict[str, Any]:
 
     def watch(update: int) -> None:
         if update % config.every == 0:
-            curve.append(written(model, data.dev, words, limit=config.limit).exact)
+            curve.append(label_scores(model, data.dev).all_right)
         if update in config.measured:
             wrote.append(
                 (
@@ -147,6 +151,7 @@ def train_one(config: Translator, data: Data, seed: int) -> dict[str, Any]:
     (test, probe), running = wrote[-1], written(model, data.running, words, limit=config.limit)
     kind = recipient_kind(corpus.config.people)
     row = data.running.rows([0])
+    few = data.dev.rows(range(config.ablated))
     read = read_weights(model, *map(torch.from_numpy, (row.source, row.source_mask, row.inputs)))
     return {
         "curve": curve,
@@ -157,7 +162,7 @@ def train_one(config: Translator, data: Data, seed: int) -> dict[str, Any]:
         "new_recipient_kinds": kinds(corpus.new_recipient, probe, kind, RECIPIENT_KINDS),
         "new_recipient_first": probe.texts[0],
         **{place: getattr(read, place)[0].tolist() for place in get_args(Place)},
-        "without": {place: _without(config, model, data.dev, place) for place in get_args(Place)},
+        "without": {place: _without(config, model, few, place) for place in get_args(Place)},
     }
 
 
@@ -197,15 +202,16 @@ def run(config: Translator) -> Record:
         config: what is trained.
 
     Returns:
-        One value a seed. `curve`: share of dev sentences generated exactly, every `every` updates from 0 on; `loss`:
-        mean training loss of `averaged` updates. With one value for each of `measured`: of the test part `nll`, nats
+        One value a seed. `curve`: share of dev sentences with the label likeliest at each position, which are those that
+        greedy generation writes exactly (see `seq2seq.evaluation`), every `every` updates from 0 on; `loss`: mean
+        training loss of `averaged` updates. With one value for each of `measured`: of the test part `nll`, nats
         per label, and `accuracy`, both with true histories, `accuracy_elsewhere`, the same with the source of
         `elsewhere`, and of greedy generation `exact` and `bleu`; of the probe `new_recipient` and
         `new_recipient_bleu`. After the last update: `failures`, the first few as (source, reference, written);
         `running`, what became of the running sentence and its variants; `new_recipient_kinds`, counts by
         `RECIPIENT_KINDS`, and `new_recipient_first`, its first sentence; `encoder`, `decoder` and `cross`, weights of
         the running sentence with true history, (L, H, T, S), EOS last; `without`, by place, share of dev sentences
-        with the label likeliest at each position when one head is taken away, (L, H).
+        (the first `ablated` ones) with the label likeliest at each position when one head is taken away, (L, H).
     """
     data = data_of(config.corpus)
     results = seeds.over(config.seeds, partial(train_one, config, data))

@@ -40,7 +40,7 @@ class Limits:
 
     base: Translator = field(default_factory=Translator)
     updates: int = 125
-    pairs: tuple[int, ...] = (125, 500)
+    pairs: tuple[int, ...] = (125,)
     coordinated: float = 0.25
     seeds: tuple[int, ...] = (0, 1, 2)
 

@@ -85,6 +85,7 @@ class Reading(Translator[ReadingConfig, ReadingState]):
 
     Args:
         config: sizes and design.
+        encoder: maps checked (source, mask) to `Encoded` with states E wide; None means recurrent layers.
 
     Example:
         >>> model = Reading.initial(ReadingConfig(5, 6, embedding=4, hidden=4), seed=0)
@@ -94,18 +95,20 @@ class Reading(Translator[ReadingConfig, ReadingState]):
         ((1, 2, 3), [[1.0, 1.0]])
     """
 
-    def __init__(self, config: ReadingConfig) -> None:
+    def __init__(self, config: ReadingConfig, encoder: nn.Module | None = None) -> None:
         super().__init__(config)
         width, H = config.embedding, config.hidden
         E = 2 * H if config.two_way else H
-        self.encoder = Encoder(
-            vocabulary=config.source_size,
-            embedding=width,
-            hidden=H,
-            cell=config.cell,
-            two_way=config.two_way,
-            forget_bias=config.forget_bias,
-        )
+        if encoder is None:
+            encoder = Encoder(
+                vocabulary=config.source_size,
+                embedding=width,
+                hidden=H,
+                cell=config.cell,
+                two_way=config.two_way,
+                forget_bias=config.forget_bias,
+            )
+        self.encoder = encoder
         self.embedding = nn.Embedding(config.target_size, width)
         self.bridge = nn.Linear(E, parts_of(config.cell) * H)  # g, before its tanh
         self.decoder = recurrent_layer(config.cell, inputs=width, hidden=H, forget_bias=config.forget_bias)

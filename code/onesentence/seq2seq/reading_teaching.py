@@ -14,6 +14,7 @@ from onesentence.checks import Ids, as_ids
 from onesentence.numerics import FloatArray, softmax
 from onesentence.recurrent.cell import State
 from onesentence.recurrent.lstm import LSTM
+from onesentence.seq2seq.encoders import Encoder
 from onesentence.seq2seq.reading import Reading
 
 
@@ -29,7 +30,7 @@ def teaching_run(model: Reading, source: ArrayLike, inputs: ArrayLike) -> tuple[
         Logits (T, V) and weights (T, S).
 
     Raises:
-        TypeError: if ids are no integers.
+        TypeError: if ids are no integers, or the source is read by other layers, as in `transformer.hybrid`.
         ValueError: if the translator's cells are not LSTMs, a text is empty, or an id lies outside its vocabulary.
 
     Example:
@@ -71,6 +72,10 @@ def teaching_run(model: Reading, source: ArrayLike, inputs: ArrayLike) -> tuple[
 
 def _encoded(model: Reading, source: Ids) -> tuple[FloatArray, FloatArray]:
     """Return the source states (S, E) and c_src (E,)."""
+    if not isinstance(model.encoder, Encoder):
+        raise TypeError(
+            f"model: expected recurrent layers over the source, got {type(model.encoder).__name__}"
+        )
     x = model.encoder.embedding.weight.detach().numpy()[source]
     layers = model.encoder.layers
     forth = LSTM.from_torch(layers.forth).run(x).h  # type: ignore[arg-type]

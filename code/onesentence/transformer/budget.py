@@ -8,6 +8,7 @@ model computed. Vaswani et al. 2017 (arXiv:1706.03762v1), section 6.1 and Table 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from onesentence.checks import as_ids, checked_integer, checked_number
@@ -88,3 +89,29 @@ def rank(quality: Sequence[float | None], index: int) -> int:
     if own is None:
         raise ValueError(f"quality: choice {index} has no number")
     return 1 + sum(other > own for other in known)
+
+
+def cost_ratios(cost: Sequence[float | None], reference: Sequence[float | None]) -> list[float | None]:
+    """Return how many times its reference each cost is.
+
+    Args:
+        cost: of the choices; None where nothing was reported.
+        reference: what each is compared with, as many.
+
+    Returns:
+        For each choice the quotient, None where one of the two was not reported.
+
+    Raises:
+        ValueError: if the lengths differ, or a number is not positive and finite.
+
+    Example:
+        >>> cost_ratios([6.0, None], [1.5, 2.0])
+        [4.0, None]
+    """
+    if len(cost) != len(reference):
+        raise ValueError(f"cost and reference must be equally many, got {len(cost)} and {len(reference)}")
+    for name, values in (("cost", cost), ("reference", reference)):
+        if wrong := [value for value in values if value is not None and not 0 < value < math.inf]:
+            raise ValueError(f"{name} must be positive and finite, got {wrong[0]}")
+    pairs = zip(cost, reference, strict=True)
+    return [None if c is None or r is None else c / r for c, r in pairs]
