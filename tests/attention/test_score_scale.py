@@ -60,6 +60,9 @@ def test_sensitivity_equals_finite_differences() -> None:
         (lambda r: components((2,), r, mean="1"), TypeError, "mean must be a number"),
         (lambda r: components((2,), 0), TypeError, "rng must be a numpy Generator, got int"),
         (lambda r: entropy([0.5, -0.5]), ValueError, "weights must be non-negative"),
+        (lambda r: entropy([2.0]), ValueError, "weights must have rows with sum 1, got 2"),
+        (lambda r: entropy([float("inf"), 0]), ValueError, "weights must have rows with sum 1, got inf"),
+        (lambda r: sensitivity([[1.0, 0.0], [0.5, 0.4]]), ValueError, "rows with sum 1, got 0.9"),
         (lambda r: sensitivity(0.5), ValueError, "at least one axis"),
     ],
 )

@@ -9,6 +9,7 @@ import torch
 from onesentence.experiments.decoding_times import CALLS, WAYS, DecodingTimes, run
 from onesentence.transformer.config import TransformerConfig
 from onesentence.transformer.translator import TransformerTranslator
+from onesentence.transformer.work import counted
 
 SMALL = TransformerConfig(5, 6, d_model=8, n_head=2, d_ff=12)
 
@@ -22,6 +23,17 @@ def test_calls_give_the_same_logits() -> None:
     assert tuple(CALLS) == WAYS
     for call in CALLS.values():
         np.testing.assert_allclose(call(model, start, ids), expected, rtol=0, atol=1e-12)
+
+
+@torch.no_grad()
+def test_calls_do_the_work_that_their_names_say() -> None:
+    model = TransformerTranslator.initial(SMALL, seed=0).eval()
+    start, ids, did = model.start([[1, 2, 3]]), torch.tensor([[0, 4, 3, 2]]), {}
+    for way, call in CALLS.items():
+        with counted(model.decoder) as work:
+            call(model, start, ids)
+        did[way] = (work.passes, work.positions)
+    assert did == {"one_pass": (1, 4), "kept": (4, 4), "again": (4, 1 + 2 + 3 + 4)}
 
 
 def test_run_has_a_positive_time_for_each_repetition_and_leaves_the_threads() -> None:
@@ -41,5 +53,9 @@ def test_decoding_times_refuses() -> None:
         DecodingTimes(lengths=(4, 0))
     with pytest.raises(ValueError, match=r"lengths: .* got \(\)"):
         DecodingTimes(lengths=())
+    with pytest.raises(TypeError, match=r"lengths must be an integer, got 1\.5"):
+        DecodingTimes(lengths=(1.5,))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="model must be a TransformerConfig, got int"):
+        DecodingTimes(model=3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="source and repeats must be at least 1, got 9 and 0"):
         DecodingTimes(repeats=0)

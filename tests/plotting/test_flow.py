@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 from onesentence.plotting import draw_flow, flow_height
+from onesentence.plotting.style import SEQUENTIAL
 
 ONE, TWO = [[1.0], [-0.25]], [[0.125, 0.875], [0.5, -0.001]]
 LEVELS = {"甲": ONE, "乙": [TWO, TWO], "丙": [ONE, ONE], "丁": TWO}
@@ -38,6 +39,7 @@ def test_draw_flow_shades_weights_only():
     axes = drawn({"乙": TWO, "丁": TWO}, shaded=["乙"])
     grounds = [patch.get_facecolor() for patch in axes.patches]
     assert len(set(grounds[:4])) == 4
+    assert grounds[:4] == [SEQUENTIAL(value) for row in TWO for value in row]
     assert len(set(grounds[4:])) == 1
 
 

@@ -57,8 +57,25 @@ def test_bank_sentence_refuses_what_does_not_fit() -> None:
         bank_sentence(("she", "saw", "mud"), 1, "mud")
     with pytest.raises(ValueError, match="cue: expected 'mud' once, got it 2 times"):
         bank_sentence(("mud", "bank", "mud"), 1, "mud")
+    with pytest.raises(TypeError, match="tokens must be a tuple of words, got 'the bank mud'"):
+        bank_sentence("the bank mud", 1, "mud")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="sense must be an integer, got True"):
+        bank_sentence(("bank", "mud"), True, "mud")
     with pytest.raises(ValueError, match="sense must be 0 or 1, got 2"):
         bank_sentence(("bank", "mud"), 2, "mud")
+
+
+def test_bank_corpus_new_pairs_are_counted_once_each() -> None:
+    new = corpus().new
+    assert len(new) == 8 * 4  # every frame with every pair of new cues, and one subject
+    assert len({pair[0].tokens for pair in new}) == len(new)
+
+
+def test_bank_corpus_refuses_what_is_no_generator_or_number() -> None:
+    with pytest.raises(TypeError, match="rng must be a numpy Generator, got int"):
+        bank_corpus(0)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="held_out must be an integer, got True"):
+        corpus(held_out=True)
 
 
 @pytest.mark.parametrize("held_out", [0, 156])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,8 +19,9 @@ def test_training_flops_by_hand():
     [
         ((0, 1.0, 1.0), ValueError, "devices must be at least 1, got 0"),
         ((1.5, 1.0, 1.0), TypeError, "devices must be an integer, got 1.5"),
+        ((1, "2", 1.0), TypeError, "hours must be a number, got '2'"),
         ((1, 0.0, 1.0), ValueError, "hours must be positive and finite, got 0.0"),
-        ((1, 1.0, float("inf")), ValueError, "rate must be positive and finite, got inf"),
+        ((1, 1.0, float("inf")), ValueError, "rate must be finite, got inf"),
     ],
 )
 def test_training_flops_refuses(arguments, error, message):
@@ -51,11 +53,16 @@ def test_undominated_leaves_the_best_at_every_price(choices: list[tuple[int, int
         ([1], [1, 2], "equally many, at least one, got 1 and 2"),
         ([float("nan")], [1], "quality must be finite, got nan"),
         ([1], [float("inf")], "cost must be finite, got inf"),
+        ([True], [1], "quality must be a number, got True"),
     ],
 )
 def test_undominated_refuses(quality, cost, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         undominated(quality, cost)
+
+
+def test_undominated_takes_arrays():
+    assert undominated(np.array([2.0, 1.0]), np.array([1.0, 2.0])) == [True, False]
 
 
 def test_rank_by_hand():
@@ -64,6 +71,10 @@ def test_rank_by_hand():
         rank([1.0], -1)
     with pytest.raises(ValueError, match="choice 1 has no number"):
         rank([1.0, None], 1)
+    with pytest.raises(ValueError, match="quality must be finite, got nan"):
+        rank([1.0, float("nan")], 0)
+    with pytest.raises(TypeError, match="index must hold integers"):
+        rank([1.0, 2.0], True)
 
 
 def test_cost_ratios_by_hand():

@@ -38,7 +38,10 @@ def test_counted_knows_its_history() -> None:
     for same in (c.exp(), c.tanh(), c / 2.0):
         assert (same.chain, same.read) == (c.chain, c.read)
     assert (c / b).value == pytest.approx(8 / 3)
-    assert tally.products.total() == 1
+    longer = b * b  # a quotient has the longer chain and the positions of both
+    assert ((a / longer).chain, set((a / longer).read)) == (2, {0, 4})
+    assert ((longer / a).chain, set((longer / a).read)) == (2, {0, 4})
+    assert tally.products.total() == 2
 
 
 @pytest.mark.parametrize(("n", "C"), SIZES)
@@ -101,5 +104,16 @@ def test_bad_input_is_named() -> None:
         run([], 3, 2)
     with pytest.raises(ValueError, match="n must be at least 1, got 0"):
         run([(attention, 4)], 0, 2)
+    for layer, count, name in (
+        (attention, 3, "attention"),
+        (attention, 5, "attention"),
+        (recurrence, 3, "recurrence"),
+    ):
+        with pytest.raises(ValueError, match=rf"layers: {name} must have \d matrices, got {count}"):
+            run([(layer, count)], 3, 2)
+    with pytest.raises(ValueError, match="layers: number of matrices must be at least 1, got 0"):
+        run([(convolution(), 0)], 3, 2)
+    with pytest.raises(TypeError, match="layers: number of matrices must be an integer"):
+        run([(recurrence, 2.0)], 3, 2)  # type: ignore[list-item]
     with pytest.raises(ValueError, match="dilation must be at least 1, got 0"):
         convolution(0)

@@ -53,5 +53,14 @@ def test_influence_is_the_largest_change(hostile: Any) -> None:
 def test_influence_refuses(hostile: Any) -> None:
     with pytest.raises(ValueError, match="of: expected source or target, got 'both'"):
         influence(drawn(hostile), SOURCE, TARGET, of="both")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="source must be a tensor of ids, got list"):
+        influence(drawn(hostile), [2, 4], TARGET, of="source")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"model must not train with dropout = 0\.5"):
+        influence(drawn(hostile, dropout=0.5).train(), SOURCE, TARGET, of="target")
+    broken = drawn(hostile)
+    with torch.no_grad():
+        broken.encoder.embedding.tokens.weight[1] = torch.nan
+    with pytest.raises(ValueError, match="a logit is NaN with other symbols in place of token 0 of source"):
+        influence(broken, SOURCE, TARGET, of="source")
     with pytest.raises(ValueError, match=r"inputs must be a vector of at least one id, got shape \(1, 4\)"):
         influence(drawn(hostile), SOURCE, TARGET[None], of="target")

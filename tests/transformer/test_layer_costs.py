@@ -79,6 +79,7 @@ def test_first_above_finds_the_crossing() -> None:
     assert first_above(lambda n: n, lambda n: 10 * n, 1000) is None
     assert first_above(lambda n: 2, lambda n: 1, 1000) == 1
     assert first_above(lambda n: n, lambda n: 999, 1000) == 1000
+    assert first_above(lambda n: n, lambda n: 1000, 1000) is None  # equal is not above
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import torch
 from onesentence.transformer.attention_layer import MultiHeadAttention
 from onesentence.transformer.config import TransformerConfig
 from onesentence.transformer.read_weights import read_weights, without_head
+from onesentence.transformer.remasked import remasked
 from onesentence.transformer.translator import TransformerTranslator
 
 SOURCE = torch.tensor([[2, 4, 3, 1], [0, 0, 1, 2]])
@@ -59,6 +60,29 @@ def test_read_weights_without_cross(hostile):
     assert tuple(found.cross.shape) == (2, 0, 2, 3, 4)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"mask": REAL.float()}, "mask must be boolean"),
+        ({"mask": REAL[:, :3]}, r"mask must have the shape of source, \(2, 4\), got \(2, 3\)"),
+        ({"mask": torch.zeros_like(REAL)}, "every source needs at least one real unit"),
+        ({"inputs": TARGET[:1]}, "inputs must have 2 rows like source, got 1"),
+        ({"inputs": TARGET[0]}, "inputs must have 2 axes"),
+        ({"source": SOURCE + 5}, r"source must lie in \[0, 5\)"),
+    ],
+)
+def test_read_weights_refuses(hostile, change, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        read_weights(drawn(hostile), **{"source": SOURCE, "mask": REAL, "inputs": TARGET} | change)
+
+
+@pytest.mark.parametrize("rule", ["encoder", "own", "cross"])
+def test_read_weights_refuses_a_model_with_another_rule(hostile, rule):
+    changed = remasked(drawn(hostile), **{rule: False})
+    with pytest.raises(ValueError, match="model must read by its own rules, got a Retold"):
+        read_weights(changed, SOURCE, REAL, TARGET)
+
+
 @pytest.mark.parametrize("place", ["encoder", "decoder", "cross"])
 def test_without_head_takes_that_head_away_and_gives_it_back(hostile, place):
     model = drawn(hostile)
@@ -89,10 +113,12 @@ def test_without_head_gives_it_back_after_an_error(hostile):
         (("middle", 0, 0), "place: expected one of encoder, decoder, cross, got 'middle'"),
         (("encoder", 2, 0), r"layer must lie in \[0, 2\), got 2"),
         (("encoder", 0, -1), r"head must lie in \[0, 2\), got -1"),
+        (("encoder", 0, 0.5), "head must hold integers"),
+        (("encoder", True, 0), "layer must hold integers"),
     ],
 )
 def test_without_head_refuses(hostile, asked, message):
-    with pytest.raises(ValueError, match=message), without_head(drawn(hostile), *asked):
+    with pytest.raises((TypeError, ValueError), match=message), without_head(drawn(hostile), *asked):
         pass
 
 

@@ -58,14 +58,24 @@ def test_remasked_with_the_rules_it_had_changes_nothing(model: TransformerTransl
 
 
 @torch.no_grad()
-def test_remasked_still_reads_no_padding(model: TransformerTranslator) -> None:
-    real = torch.tensor([[True, True, False, False]])
-    changed = remasked(model, encoder=True, cross=True)
-    other = SOURCE.clone()
-    other[0, 2:] = 0
-    torch.testing.assert_close(
-        changed(SOURCE, real, TARGET), changed(other, real, TARGET), rtol=0, atol=1e-12
-    )
+@pytest.mark.parametrize("rules", [{"encoder": True}, {"cross": True}, {"encoder": True, "cross": True}])
+def test_remasked_still_reads_no_padding(model: TransformerTranslator, rules: dict[str, bool]) -> None:
+    real, changed = torch.tensor([[True, True, False, False]]), remasked(model, **rules)
+    alone = changed(SOURCE[:, :2], real[:, :2], TARGET)
+    torch.testing.assert_close(changed(SOURCE, real, TARGET), alone, rtol=0, atol=1e-12)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("own", [True, False])
+def test_remasked_refuses_a_target_in_pieces(model: TransformerTranslator, own: bool) -> None:
+    changed = remasked(model, own=own)
+    _, state = changed.step([0], changed.start(SOURCE))
+    with pytest.raises(
+        ValueError, match="inputs must be given all at once under another rule, got 1 after 1"
+    ):
+        changed.step([3], state)
+    crossed = remasked(model, cross=True)  # its triangle is over the source
+    assert crossed(SOURCE[:, :1], ALL[:, :1], TARGET).isfinite().all()
 
 
 def test_remasked_leaves_the_model_as_it_was(model: TransformerTranslator) -> None:
@@ -83,6 +93,8 @@ def test_remasked_leaves_the_model_as_it_was(model: TransformerTranslator) -> No
 def test_remasked_refuses(model: TransformerTranslator) -> None:
     with pytest.raises(TypeError, match="own must be True, False or None, got 1"):
         remasked(model, own=1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="model must be a TransformerTranslator, got Linear"):
+        remasked(torch.nn.Linear(1, 1), own=True)  # type: ignore[arg-type]
     blind = TransformerTranslator(TransformerConfig(5, 6, d_model=8, n_head=2, d_ff=12, cross=False))
     with pytest.raises(ValueError, match="cross: this decoder has no cross-attention to change, got True"):
         remasked(blind, cross=True)

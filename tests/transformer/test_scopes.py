@@ -73,5 +73,21 @@ def test_scopes_refuses(hostile: Any) -> None:
         scopes(drawn(hostile).train(), SOURCE, INPUTS, other=OTHER)
     with pytest.raises(TypeError, match=r"model must be in float64, call \.double\(\) first"):
         scopes(drawn(hostile).float(), SOURCE, INPUTS, other=OTHER)
+    for pair, error, message in (
+        ((5, 5), ValueError, r"other: the id put into source must lie in \[0, 5\), got 5"),
+        ((0, 6), ValueError, r"other: the id put into inputs must lie in \[0, 6\), got 6"),
+        ((0,), TypeError, "other must be two ids"),
+        (3, TypeError, "other must be two ids"),
+    ):
+        with pytest.raises(error, match=message):
+            scopes(model, SOURCE, INPUTS, other=pair)  # type: ignore[arg-type]
+    for tolerance in (-1.0, float("nan")):
+        with pytest.raises(ValueError, match="tolerance must be"):
+            scopes(model, SOURCE, INPUTS, other=OTHER, tolerance=tolerance)
+    broken = drawn(hostile)
+    with torch.no_grad():
+        broken.encoder.embedding.tokens.weight[0] = torch.nan
+    with pytest.raises(ValueError, match="model computes NaN with 0 in place of token 0"):
+        scopes(broken, SOURCE, INPUTS, other=OTHER)
     with pytest.raises(TypeError, match="source"):
         scopes(model, [0.5], INPUTS, other=OTHER)

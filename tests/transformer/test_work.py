@@ -48,6 +48,14 @@ def test_counted_changes_nothing_and_ends_with_its_block(model: TransformerTrans
     assert work.passes == 1
 
 
+def test_counted_refuses_what_is_no_decoder(model: TransformerTranslator) -> None:
+    with (
+        pytest.raises(TypeError, match="decoder must be a TranslatorDecoder, got Encoder"),
+        counted(model.encoder),
+    ):  # type: ignore[arg-type]
+        pass
+
+
 def test_counted_ends_where_what_it_counts_fails(model: TransformerTranslator) -> None:
     with pytest.raises(ValueError, match="inputs must lie in"), counted(model.decoder) as work:
         model(SOURCE, REAL, TARGET + 9)

@@ -63,7 +63,7 @@ def entropy(weights: ArrayLike) -> FloatArray:
 
     Raises:
         TypeError: if `weights` does not hold real numbers.
-        ValueError: if there is no axis, or a number is negative or NaN.
+        ValueError: if there is no axis, a number is negative or NaN, or the sum of a row is not 1.
 
     Example:
         >>> entropy([[1.0, 0.0], [0.5, 0.5]]).round(6).tolist()
@@ -94,4 +94,7 @@ def _checked(weights: ArrayLike) -> FloatArray:
     alpha = as_floats("weights", weights)
     if alpha.ndim == 0 or not (alpha >= 0).all():
         raise ValueError(f"weights must be non-negative with at least one axis, got shape {alpha.shape}")
+    sums = alpha.sum(axis=-1)
+    if wrong := [float(total) for total in sums.flat if not abs(total - 1) < 1e-3]:
+        raise ValueError(f"weights must have rows with sum 1, got {wrong[0]:g}")
     return alpha

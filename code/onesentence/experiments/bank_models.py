@@ -18,6 +18,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
+from onesentence.checks import checked_integer
 from onesentence.seq2seq.encoders import SourceLayers
 from onesentence.transformer.config import TransformerConfig
 from onesentence.transformer.encoder import Encoder
@@ -94,13 +95,16 @@ class BankReader(nn.Module):
         radius: of the window.
 
     Raises:
-        ValueError: if there is no such way, or `C` is odd.
+        TypeError: if a size is no integer.
+        ValueError: if there is no such way, `C` is odd, or a size is less than 1.
     """
 
     def __init__(self, way: Way, vocabulary: int, C: int, radius: int) -> None:
         super().__init__()
         if way not in WAYS:
             raise ValueError(f"way must be one of {WAYS}, got {way!r}")
+        for name, size in (("vocabulary", vocabulary), ("C", C), ("radius", radius)):
+            checked_integer(name, size, 1)
         if C % 2:
             raise ValueError(f"C must be even, got {C}")
         self.context: nn.Module

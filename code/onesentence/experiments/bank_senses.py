@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from onesentence.checks import checked_integer, checked_number
 from onesentence.evidence.records import Record, memoised, versions_of
 from onesentence.experiments import seeds
 from onesentence.experiments.bank_models import WAYS, BankReader, Way
@@ -56,6 +57,14 @@ class BankSenses:
     def __post_init__(self) -> None:
         if not self.ways or not self.seeds:
             raise ValueError(f"ways and seeds must not be empty, got {self.ways} and {self.seeds}")
+        if unknown := [way for way in self.ways if way not in WAYS]:
+            raise ValueError(f"ways: expected some of {', '.join(WAYS)}, got {unknown[0]!r}")
+        for name in ("width", "held_out", "updates", "batch", "radius"):
+            checked_integer(name, getattr(self, name), 0)
+        if self.width < 2 or self.width % 2:
+            raise ValueError(f"width must be even and at least 2, got {self.width}")
+        if checked_number("rate", self.rate) <= 0:
+            raise ValueError(f"rate must be positive, got {self.rate}")
         if min(self.updates, self.batch, self.radius) < 1:
             raise ValueError(
                 f"updates, batch and radius must be at least 1, got {self.updates}, {self.batch}, {self.radius}"
@@ -135,7 +144,7 @@ def same_sense(states: FloatArray, senses: FloatArray) -> float:
         senses: (N,).
 
     Raises:
-        ValueError: if there are fewer than two vectors.
+        ValueError: if there are fewer than two vectors, one is not finite, or there is not a sense for each.
 
     Example:
         >>> same_sense(np.array([[0.0], [1.0], [5.0], [6.0]]), np.array([0, 0, 1, 0]))
@@ -143,6 +152,9 @@ def same_sense(states: FloatArray, senses: FloatArray) -> float:
     """
     if len(states) < 2:
         raise ValueError(f"states: expected at least two, got {len(states)}")
+    if states.ndim != 2 or len(senses) != len(states) or not np.isfinite(states).all():
+        expected = f"({len(states)}, C), finite, with as many senses"
+        raise ValueError(f"states must have shape {expected}, got {states.shape} and {len(senses)}")
     apart = np.linalg.norm(states[:, None] - states[None], axis=-1)
     np.fill_diagonal(apart, np.inf)
     return float((senses[apart.argmin(axis=1)] == senses).mean())

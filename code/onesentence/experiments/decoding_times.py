@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from onesentence.checks import checked_integer
 from onesentence.evidence.records import Record, versions_of
 from onesentence.transformer.config import TransformerConfig
 from onesentence.transformer.decoder import TargetState
@@ -47,6 +48,12 @@ class DecodingTimes:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        for length in self.lengths:
+            checked_integer("lengths", length, 0)
+        for name in ("source", "repeats"):
+            checked_integer(name, getattr(self, name), 0)
+        if not isinstance(self.model, TransformerConfig):
+            raise TypeError(f"model must be a TransformerConfig, got {type(self.model).__name__}")
         if not self.lengths or min(self.lengths) < 1:
             raise ValueError(f"lengths: expected target lengths of at least 1, got {self.lengths}")
         if self.source < 1 or self.repeats < 1:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from onesentence.checks import checked_integer
 from onesentence.evidence.records import Record, memoised, versions_of
 from onesentence.experiments import seeds
 from onesentence.seq2seq.batches import Batch, batch_of
@@ -58,8 +59,10 @@ class LabelShift:
     def __post_init__(self) -> None:
         if not self.seeds:
             raise ValueError("seeds: expected at least one, got none")
-        if self.limit < 1:
-            raise ValueError(f"limit must be at least 1, got {self.limit}")
+        for name in ("pairs", "test", "updates", "batch", "limit"):
+            checked_integer(name, getattr(self, name), 1)
+        if checked_integer("width", self.width, 4) % 4:
+            raise ValueError(f"width must be a multiple of the four heads, got {self.width}")
 
 
 def corpus_of(config: LabelShift) -> TranslationCorpus:

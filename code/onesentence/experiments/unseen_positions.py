@@ -26,7 +26,7 @@ import torch
 from numpy.polynomial import Polynomial
 from torch import Tensor, nn
 
-from onesentence.checks import checked_integer
+from onesentence.checks import checked_integer, checked_number
 from onesentence.evidence.records import Record, memoised, versions_of
 from onesentence.experiments import seeds
 from onesentence.numerics import FloatArray
@@ -81,6 +81,13 @@ class UnseenPositions:
     def __post_init__(self) -> None:
         if not self.cases or not self.seeds:
             raise ValueError(f"cases and seeds must not be empty, got {self.cases} and {self.seeds}")
+        for name in ("symbols", "seen", "asked", "d_model", "n_head"):
+            checked_integer(name, getattr(self, name), 0)
+        for name in ("updates", "batch", "tests"):
+            checked_integer(name, getattr(self, name), 1)
+        for name in ("rate", "clip"):
+            if checked_number(name, getattr(self, name)) <= 0:
+                raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
         if self.seen < 2 or self.asked < 2 * self.seen:
             raise ValueError(
                 f"seen must be at least 2 and asked at least twice that, got {self.seen} and {self.asked}"
@@ -206,13 +213,15 @@ def ceiling_without_positions(symbols: int, T: int) -> float:
 
     Raises:
         TypeError: if one is not an integer.
-        ValueError: if one is too small.
+        ValueError: if one is too small, or V^(T-1) or (T-1)! leaves the range of numbers.
 
     Example:
         >>> ceiling_without_positions(2, 3)
         0.75
     """
     V, n = checked_integer("symbols", symbols, 1), checked_integer("T", T, 2) - 1
+    if n > 170 or V**n > 10**300:
+        raise ValueError(f"T must be at most 171 and {V}^(T-1) at most 1e300, got {T}")
     term = [1 / math.factorial(j) for j in range(n + 1)]
     # P(max <= m) = n! / V^n times the coefficient of x^n in (sum_{j <= m} x^j / j!)^V
     most = 0.0

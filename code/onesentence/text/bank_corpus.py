@@ -16,6 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from onesentence.checks import checked_integer, checked_sizes
+
 SENSES = ("银行", "河岸")
 """What bank means, 0 and 1."""
 
@@ -93,16 +95,19 @@ def bank_sentence(tokens: tuple[str, ...], sense: int, cue: str) -> BankSentence
         cue: the word that tells the sense.
 
     Raises:
+        TypeError: if tokens are no tuple or the sense is no integer.
         ValueError: if `bank` or the cue does not stand exactly once, or there is no such sense.
 
     Example:
         >>> bank_sentence(COURSE_SENTENCES[0], 0, "money").distance
         3
     """
+    if not isinstance(tokens, tuple):
+        raise TypeError(f"tokens must be a tuple of words, got {tokens!r}")
     for name, word in (("bank", "bank"), ("cue", cue)):
         if tokens.count(word) != 1:
             raise ValueError(f"{name}: expected {word!r} once, got it {tokens.count(word)} times in {tokens}")
-    if sense not in range(len(SENSES)):
+    if checked_integer("sense", sense, -1) not in range(len(SENSES)):
         raise ValueError(f"sense must be 0 or 1, got {sense!r}")
     return BankSentence(tokens, sense, tokens.index("bank"), tokens.index(cue))
 
@@ -121,6 +126,7 @@ def bank_corpus(rng: np.random.Generator, *, held_out: int = 60) -> BankCorpus:
         held_out: number of test pairs, at least 1 and fewer than there are.
 
     Raises:
+        TypeError: if `rng` is no generator or the number no integer.
         ValueError: if there are not so many pairs.
 
     Example:
@@ -129,7 +135,8 @@ def bank_corpus(rng: np.random.Generator, *, held_out: int = 60) -> BankCorpus:
         (226, 60, 32)
     """
     pairs = _pairs(_CUES, _SUBJECTS)
-    if not 1 <= held_out < len(pairs):
+    checked_sizes(rng)
+    if not 1 <= checked_integer("held_out", held_out, 0) < len(pairs):
         raise ValueError(f"held_out must lie in [1, {len(pairs)}), got {held_out}")
     order = rng.permutation(len(pairs))
     test = tuple(pairs[i] for i in order[:held_out])

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from onesentence.checks import checked_integer
+from onesentence.checks import as_ids, checked_integer, checked_number
 
 SECONDS_PER_HOUR = 3600
 
@@ -25,7 +25,7 @@ def training_flops(devices: int, hours: float, rate: float) -> float:
         rate: FLOP per second that one is taken to sustain.
 
     Raises:
-        TypeError: if `devices` is not an integer.
+        TypeError: if `devices` is not an integer, or hours or rate are no numbers.
         ValueError: if `devices` is less than 1, or hours or rate are not positive and finite.
 
     Example:
@@ -34,7 +34,7 @@ def training_flops(devices: int, hours: float, rate: float) -> float:
     """
     checked_integer("devices", devices, 1)
     for name, value in (("hours", hours), ("rate", rate)):
-        if not (math.isfinite(value) and value > 0):
+        if checked_number(name, value) <= 0:
             raise ValueError(f"{name} must be positive and finite, got {value}")
     return devices * hours * SECONDS_PER_HOUR * rate
 
@@ -50,19 +50,20 @@ def undominated(quality: Sequence[float], cost: Sequence[float]) -> list[bool]:
         For each choice whether it is left; equal ones leave each other.
 
     Raises:
+        TypeError: if one is no number.
         ValueError: if there is nothing to choose from, the lengths differ, or a number is not finite.
 
     Example:
         >>> undominated([27.3, 25.2, 28.4], [3.3, 9.6, 23.0])
         [True, False, True]
     """
-    if len(quality) != len(cost) or not quality:
+    if len(quality) != len(cost) or not len(quality):
         raise ValueError(
             f"quality and cost must be equally many, at least one, got {len(quality)} and {len(cost)}"
         )
     for name, values in (("quality", quality), ("cost", cost)):
-        if wrong := [value for value in values if not math.isfinite(value)]:
-            raise ValueError(f"{name} must be finite, got {wrong[0]}")
+        for value in values:
+            checked_number(name, value)
     pairs = list(zip(quality, cost, strict=True))
     return [not any(q >= a and c <= b and (q, c) != (a, b) for q, c in pairs) for a, b in pairs]
 
@@ -75,18 +76,19 @@ def rank(quality: Sequence[float | None], index: int) -> int:
         index: of the choice.
 
     Raises:
-        ValueError: if there is no such choice, or it has no number.
+        TypeError: if the index is no integer or the quality of a choice no number.
+        ValueError: if there is no such choice, it has no number, or one is not finite.
 
     Example:
         >>> [rank([27.3, None, 28.4], index) for index in (0, 2)]
         [2, 1]
     """
-    if not 0 <= index < len(quality):
-        raise ValueError(f"index must lie in [0, {len(quality)}), got {index}")
+    as_ids("index", index, len(quality))
+    known = [checked_number("quality", value) for value in quality if value is not None]
     own = quality[index]
     if own is None:
         raise ValueError(f"quality: choice {index} has no number")
-    return 1 + sum(other > own for other in quality if other is not None)
+    return 1 + sum(other > own for other in known)
 
 
 def cost_ratios(cost: Sequence[float | None], reference: Sequence[float | None]) -> list[float | None]:

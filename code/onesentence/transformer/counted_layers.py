@@ -107,6 +107,7 @@ Layer: TypeAlias = Callable[[Objects, Sequence[Objects], Tally], Objects]
 
 def attention(X: Objects, W: Sequence[Objects], tally: Tally) -> Objects:
     """Return self-attention with one head; W holds W^Q, W^K, W^V, W^O."""
+    _check_count("attention", W, 4)
     tally.stage = "own"
     Q, K, V = (X @ w for w in W[:3])
     tally.stage = "between"
@@ -118,6 +119,7 @@ def attention(X: Objects, W: Sequence[Objects], tally: Tally) -> Objects:
 
 def recurrence(X: Objects, W: Sequence[Objects], tally: Tally) -> Objects:
     """Return the states of a tanh RNN; W holds W_x, W_h."""
+    _check_count("recurrence", W, 2)
     tally.stage = "own"
     U = X @ W[0]
     tally.stage = "between"
@@ -166,7 +168,7 @@ def run(layers: Sequence[tuple[Layer, int]], n: int, C: int, *, seed: int = 0) -
 
     Raises:
         TypeError: if a size is not an integer.
-        ValueError: if a size is less than 1 or there is no layer.
+        ValueError: if a size is less than 1, there is no layer, or one has another number of matrices than it uses.
 
     Example:
         >>> counts = run([(recurrence, 2)], n=3, C=2)
@@ -176,6 +178,8 @@ def run(layers: Sequence[tuple[Layer, int]], n: int, C: int, *, seed: int = 0) -
     n, C = checked_integer("n", n, 1), checked_integer("C", C, 1)
     if not layers:
         raise ValueError("layers must hold at least one layer, got none")
+    for _, count in layers:
+        checked_integer("layers: number of matrices", count, 1)
     X, matrices = drawn([count for _, count in layers], n, C, seed=seed)
     tally = Tally()
     Y = np.array(
@@ -203,6 +207,12 @@ def drawn(
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, C))
     return X, [rng.normal(size=(count, C, C)) / C for count in counts]
+
+
+def _check_count(name: str, W: Sequence[Objects], needed: int) -> None:
+    """Refuse a layer more or fewer matrices than its formula has."""
+    if len(W) != needed:
+        raise ValueError(f"layers: {name} must have {needed} matrices, got {len(W)}")
 
 
 def _plain(values: Any, tally: Tally) -> Objects:

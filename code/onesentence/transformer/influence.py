@@ -31,7 +31,9 @@ def influence(model: TransformerTranslator, source: Tensor, inputs: Tensor, *, o
         (T, S) or (T, T): the largest change of a logit of target position i, over all symbols in place of token j.
 
     Raises:
-        ValueError: if an argument is no vector, or there is no such side.
+        TypeError: if ids are no tensor of integers.
+        ValueError: if an argument is no vector, there is no such side, dropout would move the logits too, or a logit is
+            NaN, whose change nobody can tell.
 
     Example:
         >>> from onesentence.transformer.config import TransformerConfig
@@ -43,8 +45,12 @@ def influence(model: TransformerTranslator, source: Tensor, inputs: Tensor, *, o
     if of not in get_args(Side):
         raise ValueError(f"of: expected source or target, got {of!r}")
     for name, ids in (("source", source), ("inputs", inputs)):
+        if not isinstance(ids, Tensor):
+            raise TypeError(f"{name} must be a tensor of ids, got {type(ids).__name__}")
         if ids.ndim != 1 or not len(ids):
             raise ValueError(f"{name} must be a vector of at least one id, got shape {tuple(ids.shape)}")
+    if model.training and model.config.dropout:
+        raise ValueError(f"model must not train with dropout = {model.config.dropout}, call .eval() first")
     symbols = model.config.source_size if of == "source" else model.config.target_size
     ids = source if of == "source" else inputs
     places, rows = torch.arange(len(ids)), len(ids) * symbols
@@ -53,6 +59,10 @@ def influence(model: TransformerTranslator, source: Tensor, inputs: Tensor, *, o
     changed[places, :, places] = torch.arange(symbols)  # [j, k] has symbol k in place j, for one k its own
     logits = model(read, torch.ones_like(read, dtype=torch.bool), written)
     logits = logits.view(len(ids), symbols, *logits.shape[1:])
+    broken = logits.isnan().flatten(1).any(dim=1)
+    if bool(broken.any()):
+        j = int(broken.nonzero()[0])
+        raise ValueError(f"model: a logit is NaN with other symbols in place of token {j} of {of}")
     moved = logits - logits[places, ids][:, None]
     moved = moved.nan_to_num(nan=0.0).abs()  # -inf of symbols that are never predicted
     largest: FloatArray = moved.amax(dim=(1, 3)).T.numpy().astype(float)

@@ -16,6 +16,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from onesentence.checks import as_ids
 from onesentence.transformer.attention_layer import MultiHeadAttention
 from onesentence.transformer.block import AddNorm, DecoderBlock, EncoderBlock
 from onesentence.transformer.translator import TransformerTranslator
@@ -49,7 +50,9 @@ def read_weights(model: TransformerTranslator, source: Tensor, mask: Tensor, inp
         inputs: BOS and the target, (B, T).
 
     Raises:
-        ValueError: if shapes do not fit.
+        TypeError: if ids are not integers or the mask not boolean.
+        ValueError: if shapes do not fit, a source has no real unit, an id lies outside, or an attention of the model
+            reads by another rule than the translator's own, see `remasked`.
 
     Example:
         >>> from onesentence.transformer.config import TransformerConfig
@@ -58,9 +61,14 @@ def read_weights(model: TransformerTranslator, source: Tensor, mask: Tensor, inp
         >>> tuple(read.encoder.shape), tuple(read.cross.shape)
         ((1, 2, 2, 3, 3), (1, 2, 2, 1, 3))
     """
+    source = model.checked(source, mask, inputs)
+    for block in (*model.encoder.blocks, *model.decoder.blocks):
+        for layer in (block.attention, getattr(block, "cross", None)):
+            if layer is not None and type(layer) is not MultiHeadAttention:
+                raise ValueError(f"model must read by its own rules, got a {type(layer).__name__}")
     may_read, T = mask[:, None, None], inputs.shape[1]
     places = (mask.cumsum(dim=1) - 1).clamp(min=0)
-    x = model.encoder.embedding(source.masked_fill(~mask, 0), places)
+    x = model.encoder.embedding(source, places)
     encoder, decoder, cross = [], [], []
     for block in model.encoder.blocks:
         assert isinstance(block, EncoderBlock)
@@ -96,11 +104,11 @@ def without_head(model: TransformerTranslator, place: Place, layer: int, head: i
         head: which head, from 0.
 
     Raises:
+        TypeError: if the layer or the head is no integer.
         ValueError: if there is no such attention, block or head.
     """
     attention = _attention(model, place, layer)
-    if not 0 <= head < attention.H:
-        raise ValueError(f"head must lie in [0, {attention.H}), got {head}")
+    as_ids("head", head, attention.H)
     D = attention.C // attention.H
     before = attention.merge.weight.detach().clone()
     with torch.no_grad():
@@ -116,8 +124,7 @@ def _attention(model: TransformerTranslator, place: Place, layer: int) -> MultiH
     if place not in get_args(Place):
         raise ValueError(f"place: expected one of {', '.join(get_args(Place))}, got {place!r}")
     blocks = model.encoder.blocks if place == "encoder" else model.decoder.blocks
-    if not 0 <= layer < len(blocks):
-        raise ValueError(f"layer must lie in [0, {len(blocks)}), got {layer}")
+    as_ids("layer", layer, len(blocks))
     found = getattr(blocks[layer], "cross" if place == "cross" else "attention")
     if not isinstance(found, MultiHeadAttention):
         raise ValueError("place: the model has no cross-attention, got 'cross'")

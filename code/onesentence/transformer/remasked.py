@@ -23,18 +23,26 @@ class Retold(MultiHeadAttention):
     Args:
         layer: whose parameters to take; they are shared, not copied.
         triangle: whether query i reads keys 0 to i only; the caller's `causal` is not looked at, its mask still holds.
+        square: whether there must be as many keys as queries, as in self-attention over a whole target.
     """
 
-    def __init__(self, layer: MultiHeadAttention, *, triangle: bool) -> None:
+    def __init__(self, layer: MultiHeadAttention, *, triangle: bool, square: bool = False) -> None:
         super().__init__(layer.C, layer.H)
-        self.project, self.merge, self.triangle = layer.project, layer.merge, triangle
+        self.project, self.merge = layer.project, layer.merge
+        self.triangle, self.square = triangle, square
 
     def attend(
         self, q: Tensor, kv: KeysValues, *, mask: Tensor | None = None, causal: bool = False
     ) -> Tensor:
-        """As `MultiHeadAttention.attend`, under the other rule."""
+        """As `MultiHeadAttention.attend`, under the other rule.
+
+        Raises:
+            ValueError: also if there are kept keys besides those of this call where none may be.
+        """
+        T, S = q.shape[2], kv[0].shape[2]
+        if self.square and T != S:
+            raise ValueError(f"inputs must be given all at once under another rule, got {T} after {S - T}")
         if self.triangle:
-            T, S = q.shape[2], kv[0].shape[2]
             below = torch.ones(T, S, dtype=torch.bool, device=q.device).tril()
             mask = below if mask is None else mask & below
         return super().attend(q, kv, mask=mask)
@@ -59,7 +67,7 @@ def remasked(
         A translator with equal parameters; call it with all target inputs at once.
 
     Raises:
-        TypeError: if a rule is neither boolean nor None.
+        TypeError: if a rule is neither boolean nor None, or `model` no such translator.
         ValueError: if `cross` is given and the decoder does not read the source.
 
     Example:
@@ -74,6 +82,8 @@ def remasked(
         True
         False
     """
+    if not isinstance(model, TransformerTranslator):
+        raise TypeError(f"model must be a TransformerTranslator, got {type(model).__name__}")
     for name, rule in (("encoder", encoder), ("own", own), ("cross", cross)):
         if rule is not None and not isinstance(rule, bool):
             raise TypeError(f"{name} must be True, False or None, got {rule!r}")
@@ -85,5 +95,5 @@ def remasked(
         named += [(block, "attention", own), (block, "cross", cross)]
     for block, name, rule in named:
         if rule is not None:
-            setattr(block, name, Retold(getattr(block, name), triangle=rule))
+            setattr(block, name, Retold(getattr(block, name), triangle=rule, square=name == "attention"))
     return out

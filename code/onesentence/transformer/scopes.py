@@ -18,7 +18,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from onesentence.checks import as_ids, checked_integer
+from onesentence.checks import as_ids, checked_integer, checked_number
 from onesentence.transformer.translator import TransformerTranslator
 
 
@@ -56,18 +56,26 @@ def scopes(
         tolerance: a row has moved if one of its numbers changed by more.
 
     Raises:
-        TypeError: if ids are not integers, or the model is not in float64.
-        ValueError: if there is more than one sentence, the model is training, or a changed id occurs in the sentence.
+        TypeError: if ids are not integers, `other` is no pair, or the model is not in float64.
+        ValueError: if there is more than one sentence, the model is training, an id lies outside its vocabulary, a
+            changed id occurs in the sentence, the tolerance is negative or infinite, or the model computes NaN.
     """
     if next(model.parameters()).dtype != torch.float64:
         raise TypeError("model must be in float64, call .double() first")
     if model.training:
         raise ValueError("model must not be training, call .eval() first")
+    if checked_number("tolerance", tolerance) < 0:
+        raise ValueError(f"tolerance must be at least 0, got {tolerance}")
+    if not isinstance(other, tuple) or len(other) != 2:
+        raise TypeError(f"other must be two ids, one of the source and one of the target, got {other!r}")
     x, y = (torch.from_numpy(as_ids(name, ids)) for name, ids in (("source", source), ("inputs", inputs)))
-    for name, ids, new in (("source", x, other[0]), ("inputs", y, other[1])):
+    sizes = model.config.source_size, model.config.target_size
+    for name, ids, new, size in zip(("source", "inputs"), (x, y), other, sizes, strict=True):
         if ids.ndim != 1:
             raise ValueError(f"{name} must be the ids of one sentence, got shape {tuple(ids.shape)}")
-        if checked_integer("other", new, 0) in ids.tolist():
+        if checked_integer("other", new, 0) >= size:
+            raise ValueError(f"other: the id put into {name} must lie in [0, {size}), got {new}")
+        if new in ids.tolist():
             raise ValueError(f"other: {new} occurs in {name}, so one position would not change")
 
     def logits(a: Tensor, b: Tensor) -> Tensor:
@@ -92,5 +100,8 @@ def _moved(rows: Callable[[Tensor], Tensor], ids: Tensor, new: int, tolerance: f
     for j in range(len(ids)):
         changed = ids.clone()
         changed[j] = new
-        columns.append((rows(changed) - base).abs().amax(dim=1) > tolerance)
+        moved = (rows(changed) - base).abs().amax(dim=1)
+        if bool(moved.isnan().any()):
+            raise ValueError(f"model computes NaN with {new} in place of token {j}")
+        columns.append(moved > tolerance)
     return torch.stack(columns, dim=1).numpy()

@@ -40,6 +40,9 @@ def counted(decoder: TranslatorDecoder) -> Iterator[DecoderWork]:
     Yields:
         The counts so far.
 
+    Raises:
+        TypeError: if it is no such decoder.
+
     Example:
         >>> import torch
         >>> from onesentence.transformer.config import TransformerConfig
@@ -50,6 +53,8 @@ def counted(decoder: TranslatorDecoder) -> Iterator[DecoderWork]:
         >>> work
         DecoderWork(passes=1, positions=3, scores=9)
     """
+    if not isinstance(decoder, TranslatorDecoder):
+        raise TypeError(f"decoder must be a TranslatorDecoder, got {type(decoder).__name__}")
     work = DecoderWork()
 
     def count(_: nn.Module, arguments: tuple[Any, ...]) -> None:
