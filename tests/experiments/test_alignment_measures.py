@@ -44,14 +44,14 @@ def hits_and_mass(model: Reading, data: Data) -> tuple[list[bool], list[float]]:
 
 
 def test_model_of_uses_its_seed(data: Data) -> None:
-    model = al.model_of(TINY, data.corpus, "one", 1)
+    model = al.model_of(TINY, data.corpus, 1)
     same = Reading.initial(model.config, seed=1)
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), same.parameters(), strict=True))
 
 
 def test_train_one_equals_the_sentences_one_by_one(data: Data) -> None:
-    found: dict[str, Any] = al.train_one(TINY, data, ("both", 1))
-    model = al.model_of(TINY, data.corpus, "both", 1)
+    found: dict[str, Any] = al.train_one(TINY, data, (1,))
+    model = al.model_of(TINY, data.corpus, 1)
     assert found["hits_before"] == pytest.approx(np.mean(hits_and_mass(model, data)[0]))
     train(model, data.train, Training(3, 64, 7e-3, 1.0), np.random.default_rng([1, 1]))
     hits, mass = hits_and_mass(model, data)
@@ -68,7 +68,7 @@ def test_train_one_equals_the_sentences_one_by_one(data: Data) -> None:
 
 
 def test_replaced_is_the_loss_with_the_other_word_less_the_loss_without(data: Data) -> None:
-    model, row = al.model_of(TINY, data.corpus, "both", 0), data.running.rows([0])
+    model, row = al.model_of(TINY, data.corpus, 0), data.running.rows([0])
     words, labels = data.corpus.source_vocabulary, row.labels[0]
     usual, _ = run_alone(model, row)
     for at, (old, new) in enumerate(al.REPLACEMENTS):
@@ -95,7 +95,7 @@ def test_exact_is_counted_over_the_test_part(data: Data, monkeypatch: pytest.Mon
         return [Written((eos,)) if n < 5 else Written(text) for n, text in enumerate(texts)]
 
     monkeypatch.setattr(al, "translate", translate)
-    found = al.train_one(TINY, data, ("one", 0))
+    found = al.train_one(TINY, data, (0,))
     assert found["exact"] == pytest.approx(1 - 5 / len(data.test))
     assert found["running"] is False
     assert eos in labels

@@ -11,8 +11,8 @@ import torch
 from onesentence.experiments import learning_read
 from onesentence.experiments.fixed_translator import WRONG, part_at
 from onesentence.experiments.learning_read import KINDS, LearningRead, kind_at, told_her
-from onesentence.experiments.reading_translator import ReadingTranslator
-from onesentence.seq2seq.training import Training, train
+from onesentence.experiments.reading_translator import ReadingTranslator, Sizes
+from onesentence.seq2seq.training import LabelScores, Training, train
 
 SMALL = LearningRead(pairs=200, test=12, width=8, updates=30, batch=32, every=15, rate=0.02, seeds=(0, 1))
 
@@ -25,8 +25,8 @@ def corpus() -> Any:
 @pytest.fixture(scope="module")
 def trained(corpus: Any) -> ReadingTranslator:
     """Return what `one` trains with seed 1, trained here."""
-    torch.manual_seed(1)
-    model = ReadingTranslator(len(corpus.source_vocabulary), len(corpus.target_vocabulary), 8)
+    sizes = Sizes(len(corpus.source_vocabulary), len(corpus.target_vocabulary), 8)
+    model = ReadingTranslator.initial(sizes, seed=1)
     plan = Training(updates=30, batch=32, rate=0.02)
     train(model, learning_read.batch(corpus, corpus.train), plan, np.random.default_rng([1, 1]))
     return model
@@ -72,7 +72,8 @@ def test_one_equals_the_sentences_one_by_one(corpus: Any, trained: ReadingTransl
 def test_exact_leaves_out_what_is_padded(corpus: Any, trained: ReadingTranslator, monkeypatch: Any) -> None:
     test = learning_read.batch(corpus, corpus.test)
     assert not test.mask.all()
-    monkeypatch.setattr(learning_read, "label_scores", lambda *_: (np.zeros(test.mask.shape), test.mask))
+    all_hit = LabelScores(np.zeros(test.mask.shape), test.mask, test.mask)
+    monkeypatch.setattr(learning_read, "label_scores", lambda *_: all_hit)
     links = learning_read.gold(corpus.test, (*test.inputs.shape, test.source.shape[1]))
     assert learning_read._by_part(trained, corpus, test, links)["exact"] == 1.0
 
@@ -94,7 +95,7 @@ def test_diagnose_equals_the_formulas(corpus: Any, trained: ReadingTranslator) -
     assert found["intact"] == pytest.approx(asked(model(sources[0], mask, inputs)), abs=1e-5)
     assert found["both"] == pytest.approx(asked(model(sources[1], mask, inputs)), abs=1e-5)
     assert found["unread"] == pytest.approx(asked(model(sources[0], hidden, inputs)), abs=1e-5)
-    s, (h, other) = model.states(inputs)[:, -1], map(model.annotations, sources)
+    s, (h, other) = model.states(inputs)[:, -1], (model.annotations(each, mask) for each in sources)
     for name, keys, values in (("value", h, other), ("key", other, h)):
         alpha = (model.K(keys)[0] @ model.Q(s)[0] / 8**0.5).softmax(0)
         told = torch.tanh(model.combine(torch.cat([s[0], alpha @ model.V(values)[0]])))
