@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 from bs4 import BeautifulSoup
-from playwright.sync_api import Browser, ConsoleMessage, Page
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
 PAGES = sorted(path.relative_to(HTML).as_posix() for path in (HTML / "book").rglob("*.html"))
@@ -27,13 +27,18 @@ def is_fault(message: ConsoleMessage) -> bool:
     return message.type in ("error", "warning") and not message.location["url"].endswith("/favicon.ico")
 
 
+def is_missing(request: Request) -> bool:
+    """Whether a request failed for another reason than that the reader went on to the next page meanwhile."""
+    return request.failure != "net::ERR_ABORTED"
+
+
 def open_page(browser: Browser, address: str) -> tuple[Page, list[str]]:
     """Open a page; return it and a list of what goes wrong on it."""
     page = browser.new_context().new_page()
     wrong: list[str] = []
     page.on("console", lambda m: wrong.append(f"{m.text} ({m.location['url']})") if is_fault(m) else None)
     page.on("pageerror", lambda error: wrong.append(f"script: {error}"))
-    page.on("requestfailed", lambda request: wrong.append(f"failed: {request.url}"))
+    page.on("requestfailed", lambda r: wrong.append(f"failed: {r.url}") if is_missing(r) else None)
     page.goto(address, wait_until="domcontentloaded")
     return page, wrong
 
