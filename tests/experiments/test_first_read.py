@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from onesentence.evidence.records import FOLDER_VARIABLE
 from onesentence.experiments import first_read, reversal
 from onesentence.text.reversal import ReversalData, reversal_corpus
 
@@ -18,11 +15,6 @@ TINY = reversal.ReversalLab(
     seeds=(0, 1, 2),
     wide_seeds=(),
 )
-
-
-@pytest.fixture(autouse=True)
-def _records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
 
 
 def test_run_is_train_one_of_each_condition_and_names_its_data() -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from onesentence.evidence.records import FOLDER_VARIABLE
 from onesentence.experiments import paths, reversal
 from onesentence.generate.loop import Generated
 from onesentence.seq2seq.evaluation import labels_of
@@ -26,11 +24,6 @@ LAB = reversal.ReversalLab(
     wide_seeds=(),
 )
 BOS, EOS = VOCABULARY.id("BOS"), VOCABULARY.id("EOS")
-
-
-@pytest.fixture(autouse=True)
-def _records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
 
 
 @pytest.mark.parametrize("wrong", [0, 3, 29])

@@ -12,7 +12,6 @@ import safetensors
 import torch
 from torch import nn
 
-from onesentence.evidence.records import FOLDER_VARIABLE
 from onesentence.experiments import first_read, paths, reversal
 from onesentence.experiments.path_beams import beams_of
 from onesentence.seq2seq.reversal_model import ReaderConfig, SourceReader
@@ -30,13 +29,7 @@ TINY = reversal.ReversalLab(
 )
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
-    return tmp_path
-
-
-def test_run_has_a_value_per_seed_repeats_and_writes_what_it_names(folder):
+def test_run_has_a_value_per_seed_repeats_and_writes_what_it_names(records):
     one, other = (reversal.run.__wrapped__(TINY) for _ in range(2))
     assert one == other
     assert [value is None for value in one.metrics["wide_exact"]] == [True, False]
@@ -89,7 +82,7 @@ def test_tokens_seen_is_what_the_updates_were_given():
     assert reversal.tokens_seen(lengths, plan, np.random.default_rng(3)) == counting.seen
 
 
-def test_checkpoint_comes_back_and_anything_else_is_refused(folder):
+def test_checkpoint_comes_back_and_anything_else_is_refused(records):
     sizes = reversal.reader_config("dynamic", "bias")
     model = SourceReader.initial(sizes, seed=3)
     file = reversal.checkpoint_file(reversal.write_checkpoint(model))
@@ -97,7 +90,7 @@ def test_checkpoint_comes_back_and_anything_else_is_refused(folder):
     assert all(torch.equal(one, two) for one, two in zip(model.parameters(), back.parameters(), strict=True))
     with pytest.raises(RuntimeError, match=r"query\.bias"):
         reversal.read_checkpoint(file, reversal.reader_config("dynamic"))
-    crafted = folder / "crafted.safetensors"
+    crafted = records / "crafted.safetensors"
     torch.save(model.state_dict(), crafted)
     with pytest.raises(safetensors.SafetensorError):
         reversal.read_checkpoint(crafted, sizes)

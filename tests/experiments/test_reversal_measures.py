@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from onesentence.evidence.records import FOLDER_VARIABLE
 from onesentence.experiments import reversal
 from onesentence.seq2seq.reversal_model import SourceReader, parameter_count
 from onesentence.seq2seq.training import Training, train
@@ -19,11 +17,6 @@ from onesentence.text.reversal import VOCABULARY, ReversalData, reversal_corpus
 DATA = ReversalData(train=60, dev=5, test=40, shortest=2, longest=4)
 TINY = reversal.ReversalLab(data=DATA, updates=12, every=4, limit=6, seeds=(0, 1), wide_seeds=())
 EOS = VOCABULARY.id("EOS")
-
-
-@pytest.fixture(autouse=True)
-def _records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
 
 
 def texts(ids: np.ndarray, real: np.ndarray) -> list[str]:

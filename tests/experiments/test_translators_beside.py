@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from onesentence.evidence.records import FOLDER_VARIABLE, records_folder
+from onesentence.evidence.records import records_folder
 from onesentence.experiments import alignment, fixed_translator, translator
 from onesentence.experiments.translators_beside import beside
 
@@ -28,9 +28,8 @@ TINY = translator.Translator(
 )
 
 
-def test_beside_takes_each_from_its_record(monkeypatch, tmp_path):
-    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
-    assert records_folder() == tmp_path
+def test_beside_takes_each_from_its_record(monkeypatch, records):
+    assert records_folder() == records
     monkeypatch.setattr(alignment.Alignment, "__init__", _short(alignment.Alignment.__init__))
     rows = beside(TINY)
     assert list(rows) == ["initial", "inject", "reading", "transformer"]

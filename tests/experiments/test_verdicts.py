@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from onesentence.evidence.records import FOLDER_VARIABLE
 from onesentence.experiments import paths, reversal
 from onesentence.experiments.path_beams import search
 from onesentence.experiments.reversal import ReversalLab
@@ -24,11 +21,6 @@ LAB = ReversalLab(
     seeds=(0, 1),
     wide_seeds=(),
 )
-
-
-@pytest.fixture(autouse=True)
-def _records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
 
 
 def test_run_counts_every_failure_once() -> None:

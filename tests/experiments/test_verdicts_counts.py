@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from onesentence.evidence.records import FOLDER_VARIABLE
 from onesentence.experiments import paths, reversal
 from onesentence.experiments.path_beams import search
 from onesentence.experiments.reversal import ReversalLab
@@ -25,11 +23,6 @@ LAB = ReversalLab(
     wide_seeds=(),
 )
 BOS, EOS = VOCABULARY.id("BOS"), VOCABULARY.id("EOS")
-
-
-@pytest.fixture(autouse=True)
-def _records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
 
 
 def failures(seed: int) -> tuple[TeachingReader, list[tuple[list[int], list[int], list[int], int]]]:
