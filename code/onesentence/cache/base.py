@@ -1,0 +1,167 @@
+"""What every cache of keys and values promises, and how a model writes into one.
+
+A cache holds, for each layer and each row of a batch, keys and values of the tokens that the row has read: (G, D) each,
+token after token, padding left out. The place of a token in its row is its position, so a batch padded on the left, on the
+right or in between, and rows of different lengths, are one case.
+
+One forward pass over T new tokens is a `Step`:
+
+    step = cache.open(real, owner)       real (B, T), True at tokens; refuses what does not fit, before anything is written
+    step.positions                       (B, T): what RoPE turns the new queries and keys by
+    seen = step.put(layer, k, v)         every layer once, in any order; what the new queries may read, themselves among it
+    step.commit()                        only now do `lengths` grow
+
+A pass that fails on its way commits nothing: the cache is as before, and the next `open` starts there again. `owner` is
+the fingerprint of the parameters that computed keys and values: the first step writes it into the cache, a later one with
+another is refused. Symbols: `B` rows, `T` new tokens, `S` slots that are read, `G` key heads, `D` head size, `L` layers.
+Sections 7.1 to 7.4 of the course.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from onesentence.checks import checked_integer
+
+
+@dataclass(frozen=True)
+class CacheSizes:
+    """What a cache is made for.
+
+    Attributes:
+        layers: L.
+        rows: B.
+        heads: G, key heads.
+        head_size: D.
+        dtype: of keys and values.
+        device: where they lie, as PyTorch names it.
+
+    Raises:
+        TypeError: if a size is not an integer.
+        ValueError: if one is less than 1.
+    """
+
+    layers: int
+    rows: int
+    heads: int
+    head_size: int
+    dtype: torch.dtype = torch.float32
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        for name in ("layers", "rows", "heads", "head_size"):
+            checked_integer(name, getattr(self, name), 1)
+
+    @property
+    def token_bytes(self) -> int:
+        """Bytes that keys and values of one token of one row take, all layers together: 2 L G D s."""
+        return 2 * self.layers * self.heads * self.head_size * self.dtype.itemsize
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What the queries of one step may read in one layer.
+
+    Attributes:
+        k: (B, G, S, D).
+        v: (B, G, S, D).
+        mask: `True = may read`, broadcastable to (B, 1, T, S); None if every query may read every slot.
+        causal: instead of a mask: query i reads slots up to S - T + i. Never together with one.
+    """
+
+    k: Tensor
+    v: Tensor
+    mask: Tensor | None = None
+    causal: bool = False
+
+
+class Step(ABC):
+    """One pass over new tokens, of `KVCache.open`.
+
+    Attributes:
+        positions: place of each new token in its row, (B, T) int64; 0 at padding, which nobody reads.
+        real: True at tokens, (B, T).
+    """
+
+    positions: Tensor
+    real: Tensor
+
+    @abstractmethod
+    def put(self, layer: int, k: Tensor, v: Tensor) -> Seen:
+        """Hand over keys and values of the new tokens and get what their queries may read.
+
+        Args:
+            layer: from 0; each once.
+            k: (B, G, T, D), turned by their positions where the model does so; what stands at padding is not looked at.
+            v: (B, G, T, D).
+
+        Raises:
+            TypeError: if `layer` is not an integer or a dtype differs from the cache's.
+            ValueError: if there is no such layer, it has been put already, a shape or device does not fit, or the step is
+                over or has been overtaken by another one.
+        """
+
+    @abstractmethod
+    def commit(self) -> None:
+        """Make the new tokens part of the cache.
+
+        Raises:
+            ValueError: if a layer has not been put, or the step is over or overtaken.
+        """
+
+
+class KVCache(ABC):
+    """Keys and values of the tokens read so far, layer by layer.
+
+    Attributes:
+        sizes: what it is made for.
+        lengths: tokens that each row has read, (B,) int64 on the CPU; the position of its next token.
+        owner: fingerprint of the parameters that filled it; None while it is empty.
+        window: number of latest tokens that a query reads, itself among them; None means all.
+    """
+
+    sizes: CacheSizes
+    lengths: Tensor
+    owner: str | None
+    window: int | None = None
+
+    @abstractmethod
+    def open(self, real: Tensor, owner: str) -> Step:
+        """Start a pass over new tokens.
+
+        Args:
+            real: True at tokens, False at padding, (B, T). A row may have none.
+            owner: fingerprint of the parameters that will compute keys and values.
+
+        Raises:
+            TypeError: if `real` is not boolean.
+            ValueError: if it has another number of rows or no column, if the cache has no room for so many tokens, or
+                other parameters filled it. The cache stays as it was.
+        """
+
+    @abstractmethod
+    def truncate(self, lengths: Tensor) -> None:
+        """Forget the tokens of each row from a place on, after an edit.
+
+        Args:
+            lengths: tokens that stay, (B,), each from 0 to the row's length.
+
+        Raises:
+            TypeError: if they are not integers.
+            ValueError: if they have another shape, are out of range, or name tokens that the cache no longer has. The
+                cache stays as it was.
+        """
+
+    @property
+    @abstractmethod
+    def allocated_bytes(self) -> int:
+        """Bytes of memory that it occupies now."""
+
+    @property
+    @abstractmethod
+    def payload_bytes(self) -> int:
+        """Bytes of keys and values that it holds: `sizes.token_bytes` for each token that is kept."""
