@@ -232,6 +232,11 @@ BAD: list[tuple[Any, type[Exception], str]] = [
     (lambda: gradients(Q, K, V, OUT, LSE * np.nan, OUT), ValueError, r"lse must be free of NaN and \+inf"),
     (lambda: gradients(Q, K, V, OUT, LSE, OUT * np.nan), ValueError, "do must be finite"),
     (
+        lambda: gradients(Q, K, V, OUT, LSE, 1e308 * np.sign(OUT)),
+        ValueError,
+        "d[qkv] leaves the range of float64",
+    ),
+    (
         lambda: gradients(Q * 1e4, K, V, OUT, LSE, OUT),
         ValueError,
         r"exp\(scale \* q \. k - lse\) leaves the range",

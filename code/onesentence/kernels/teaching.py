@@ -158,7 +158,7 @@ def gradients(
 
     Raises:
         TypeError: as `attention`.
-        ValueError: as `attention`, if a shape does not fit, or `lse` belongs to smaller scores.
+        ValueError: as `attention`, if a shape does not fit, `lse` belongs to smaller scores, or a gradient leaves the range.
 
     Example:
         >>> q, k, v = np.ones((1, 1, 1, 1)), np.zeros((1, 1, 2, 1)), np.array([[[[2.0], [4.0]]]])
@@ -171,18 +171,21 @@ def gradients(
     o, do = read.per_query("o", finite("o", o), D), read.per_query("do", finite("do", do), D)
     if not (lse < np.inf).all():  # false for NaN too
         raise ValueError("lse must be free of NaN and +inf")
-    delta = (do * o).sum(axis=-1)
     dq, dk, dv = (np.zeros_like(part) for part in (read.q, read.k, read.v))
-    for keys in read.key_blocks():
-        for rows in read.query_blocks():
-            if read.visits(rows, keys):
-                P = read.weights(rows, keys, lse[..., rows])
-                dP = do[..., rows, :] @ read.v[..., keys, :].mT
-                dS = P * (dP - delta[..., rows, None])
-                dq[..., rows, :] += read.scale * dS @ read.k[..., keys, :]
-                dk[..., keys, :] += read.scale * (dS.mT @ read.q[..., rows, :]).sum(axis=2, keepdims=True)
-                dv[..., keys, :] += (P.mT @ do[..., rows, :]).sum(axis=2, keepdims=True)
-    return read.heads_together(dq), read.heads_together(dk), read.heads_together(dv)
+    with np.errstate(over="ignore", invalid="ignore"):  # reported below, by name
+        delta = (do * o).sum(axis=-1)
+        for keys in read.key_blocks():
+            for rows in read.query_blocks():
+                if read.visits(rows, keys):
+                    P = read.weights(rows, keys, lse[..., rows])
+                    dP = do[..., rows, :] @ read.v[..., keys, :].mT
+                    dS = P * (dP - delta[..., rows, None])
+                    dq[..., rows, :] += read.scale * dS @ read.k[..., keys, :]
+                    dk[..., keys, :] += read.scale * (dS.mT @ read.q[..., rows, :]).sum(axis=2, keepdims=True)
+                    dv[..., keys, :] += (P.mT @ do[..., rows, :]).sum(axis=2, keepdims=True)
+    made = zip(("dq", "dk", "dv"), (dq, dk, dv), strict=True)
+    dq, dk, dv = (read.heads_together(in_range(name, part)) for name, part in made)
+    return dq, dk, dv
 
 
 @dataclass(frozen=True, eq=False)
