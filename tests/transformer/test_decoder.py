@@ -122,7 +122,7 @@ def test_decoder_reads_the_real_source_only(hostile: Any, normal: Any) -> None:
 def test_decoder_without_cross_does_not_know_the_source(hostile: Any, normal: Any) -> None:
     decoder = drawn(hostile, cross=False)
     state = start(decoder, normal)
-    assert state.source == ()
+    assert state.source.layers == ()
     assert torch.equal(decoder(INPUTS, state)[0], decoder(INPUTS, start(decoder, normal, seed=9))[0])
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from onesentence.cache.source import SourceCache
 from onesentence.transformer.attention_layer import KeysValues
 from onesentence.transformer.block import DecoderBlock
 from onesentence.transformer.config import TransformerConfig
@@ -26,19 +27,17 @@ class TargetState:
     """What the decoder carries from call to call; only `past` changes.
 
     Attributes:
-        source: per block keys and values of the source, computed once, (B, H, S, D); empty without cross-attention.
-        mask: True at real source units, (B, S).
+        source: of the blocks' cross-attention; no layers without any, no owner: parameters stay while a text is written.
         past: per block keys and values of the target tokens read so far, (B, H, P, D); None before the first.
     """
 
-    source: tuple[KeysValues, ...]
-    mask: Tensor
+    source: SourceCache
     past: tuple[KeysValues, ...] | None = None
 
     @property
     def rows(self) -> int:
         """B."""
-        return len(self.mask)
+        return self.source.rows
 
 
 class TranslatorDecoder(nn.Module):
@@ -66,7 +65,7 @@ class TranslatorDecoder(nn.Module):
         """Return the state before BOS is read."""
         layers = [block.cross for block in self.blocks if isinstance(block, DecoderBlock)]
         source = tuple(cross.keys_values(memory.states) for cross in layers if cross is not None)
-        return TargetState(source, memory.mask)
+        return TargetState(SourceCache(source, memory.mask))
 
     def forward(self, inputs: Tensor, state: TargetState) -> tuple[Tensor, TargetState]:
         """Read target tokens and say after each what may come next.
@@ -83,7 +82,7 @@ class TranslatorDecoder(nn.Module):
             ValueError: if they have another shape, an id lies outside the vocabulary, or positions are learned and
                 there are not so many.
         """
-        B = len(state.mask)
+        B = state.rows
         if inputs.ndim != 2 or len(inputs) != B:
             raise ValueError(
                 f"inputs must have shape ({B}, T), as the state has {B} rows, got {tuple(inputs.shape)}"
@@ -92,16 +91,15 @@ class TranslatorDecoder(nn.Module):
         T = inputs.shape[1]
         before = 0 if state.past is None else state.past[0][0].shape[2]
         x = self.embedding(inputs, torch.arange(before, before + T, device=inputs.device))
-        may_read = None if bool(state.mask.all()) else state.mask[:, None, None]
         past = []
         for i, block in enumerate(self.blocks):
             x, kept = block(
                 x,
-                state.source[i] if state.source else None,
-                may_read,
+                state.source.layer(i) if state.source.layers else None,
+                state.source.may_read,
                 None if state.past is None else state.past[i],
             )
             past.append(kept)
         logits = self.last(x) @ self.embedding.tokens.weight.T
         logits = logits.masked_fill(~self.may_come, -torch.inf)
-        return logits, TargetState(state.source, state.mask, tuple(past))
+        return logits, TargetState(state.source, tuple(past))
