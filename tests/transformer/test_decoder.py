@@ -161,3 +161,9 @@ def test_decoder_refuses_more_tokens_than_learned_positions(hostile: Any, normal
     _, state = decoder(INPUTS[:, :3], start(decoder, normal))
     with pytest.raises(ValueError, match=r"learned positions must lie in \[0, 3\), got 3"):
         decoder(INPUTS[:, 3:4], state)  # with what was kept the count goes on
+
+
+def test_decoder_refuses_the_source_of_a_shallower_one(hostile: Any, normal: Any) -> None:
+    state = start(drawn(hostile, decoder_layers=1), normal)
+    with pytest.raises(ValueError, match="layer must be less than 1, the number of layers, got 1"):
+        drawn(hostile, decoder_layers=2)(INPUTS, state)
