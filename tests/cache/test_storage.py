@@ -76,6 +76,14 @@ def test_window_reads_in_order_of_positions_when_rows_are_even(fill: Any) -> Non
     assert torch.equal(after[:, :, :3], before[:, :, 1:])
 
 
+def test_window_step_holds_no_token_twice_for_one_slot(drawn: Any) -> None:
+    cache, real = WindowCache(SIZES, 3), torch.tensor([[True] * 5, [True, False, True, False, True]])
+    step = cache.open(real, "model a")
+    step.put(1, *drawn(SIZES, real, 0))
+    assert step._slots.tolist() == [2, 0, 1, 0, 1, 2]  # written in any order, the result is one
+    assert [part.shape[0] for part in step._waiting[1]] == [6, 6]
+
+
 def test_pages_go_from_row_to_row_while_the_rest_stays(fill: Any) -> None:
     cache = PagedCache(SIZES, page_count=5, page_size=2)
     fill(cache, [[1, 1, 1], [1, 1, 1]])
