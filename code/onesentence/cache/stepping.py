@@ -82,9 +82,7 @@ class StoredCache(KVCache):
     def truncate(self, lengths: Tensor) -> None:
         """As `KVCache` says."""
         if not isinstance(lengths, Tensor) or lengths.dtype not in (torch.int32, torch.int64):
-            raise TypeError(
-                f"lengths must be int32 or int64, got {getattr(lengths, 'dtype', lengths)}"
-            )
+            raise TypeError(f"lengths must be int32 or int64, got {getattr(lengths, 'dtype', lengths)}")
         if tuple(lengths.shape) != (self.sizes.rows,):
             raise ValueError(f"lengths must have shape ({self.sizes.rows},), got {tuple(lengths.shape)}")
         stay = lengths.detach().to("cpu", torch.int64, copy=True)

@@ -111,7 +111,9 @@ class CausalLM(nn.Module):
         ids = self._checked(ids, real)
         if real is None or bool(real.all()):
             return self._logits(self._whole(ids, read))
-        order = (~real).int().argsort(dim=1, stable=True)  # tokens first: causal order then hides the padding
+        order = (
+            (~real.to(ids.device)).int().argsort(dim=1, stable=True)
+        )  # tokens first: causal order then hides the padding
         x = self._whole(ids.gather(1, order), read)
         return self._logits(x.gather(1, order.argsort(dim=1)[..., None].expand_as(x)))
 
@@ -146,7 +148,7 @@ class CausalLM(nn.Module):
         ids = self._checked(ids, real)
         if real is None:
             real = torch.ones(ids.shape, dtype=torch.bool)  # on the CPU: nothing to wait for
-        step = cache.open(real, self.fingerprint())
+        step = cache.open(real, self.check_owner(cache))
         turns = None if self.rotary is None else self.rotary(step.positions, self.tokens.weight)
         x = self._embedded(ids)
         for i, block in enumerate(self.blocks):
@@ -183,6 +185,19 @@ class CausalLM(nn.Module):
         ):
             if own != its:
                 raise ValueError(f"cache must have {name} = {own} like the model, got {its}")
+
+    def check_owner(self, cache: KVCache) -> str:
+        """Return the name of the parameters after checking that a cache holds nothing of others.
+
+        Raises:
+            ValueError: if it does.
+        """
+        name = self.fingerprint()
+        if cache.owner not in (None, name):
+            raise ValueError(
+                f"cache must hold keys and values of the parameters {name} that the model has now, got those of {cache.owner}"
+            )
+        return name
 
     def fingerprint(self, *, again: bool = False) -> str:
         """Return the name of the parameters, by which a cache knows them.
@@ -227,6 +242,6 @@ class CausalLM(nn.Module):
                 raise ValueError(
                     f"real must have the shape of ids, {tuple(ids.shape)}, got {tuple(real.shape)}"
                 )
-            ids = ids.masked_fill(~real, 0)
+            ids = ids.masked_fill(~real.to(ids.device), 0)
         checked_tokens("ids", ids, self.config.vocabulary)
         return ids
