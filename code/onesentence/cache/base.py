@@ -14,8 +14,8 @@ One forward pass over T new tokens is a `Step`:
 A pass that fails on its way commits nothing: the cache is as before, and the next `open` starts there again. One step is
 open at a time: `open`, `truncate` and `reset` overtake the step before, which then takes nothing more. `owner` is the
 fingerprint of the parameters that computed keys and values: the first step that is committed writes it into the cache, a
-later one with another is refused. No gradient flows through a cache: keys and values that require one are refused, because
-detaching them would train on wrong gradients without a word.
+later one with another is refused. No gradient flows through a cache: keys and values that require one are refused where
+gradients are recorded, because detaching them would train on wrong gradients without a word.
 
 `stepping` holds what every cache does alike, `new_tokens` positions and masks; the other modules say only how they store.
 Symbols: `B` rows, `T` new tokens, `S` slots that are read, `G` key heads, `D` head size, `L` layers. Sections 7.1 to 7.4 of
@@ -120,8 +120,8 @@ class Step(ABC):
 
         Raises:
             TypeError: if `layer` is not an integer or a dtype differs from the cache's.
-            ValueError: if there is no such layer, it has been put already, a shape or device does not fit, gradients are
-                asked for, or the step is over or has been overtaken.
+            ValueError: if there is no such layer, it has been put already, a shape or device does not fit, a gradient is
+                required while gradients are recorded, or the step is over or has been overtaken.
         """
 
     @abstractmethod

@@ -34,7 +34,7 @@ class SlotCache(StoredCache):
     @property
     def slots(self) -> int:
         """Slots of each row."""
-        return self.keys.shape[3]
+        return self.values.shape[3]  # which are enlarged after the keys
 
     @property
     def allocated_bytes(self) -> int:

@@ -202,7 +202,7 @@ class StoredStep(Step):
             raise ValueError(f"{name} must have shape (B, G, T, D) = {expected}, got {tuple(part.shape)}")
         if part.device != self.cache.device:
             raise ValueError(f"{name} must lie on {self.cache.device}, got {part.device}")
-        if part.requires_grad:
+        if part.requires_grad and torch.is_grad_enabled():
             raise ValueError(
                 f"{name} must not require gradients, which do not flow through a cache: use torch.no_grad()"
             )
