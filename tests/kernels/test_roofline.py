@@ -10,10 +10,10 @@ from onesentence.kernels.roofline import (
     Ceilings,
     Work,
     attainable,
-    decode_work,
+    decode_read_work,
     least_seconds,
     limit,
-    prefill_work,
+    prefill_read_work,
 )
 from onesentence.kernels.sizes import Sizes
 from onesentence.kernels.tiles import Tiles
@@ -45,16 +45,16 @@ def test_work_adds_up() -> None:
     assert Work(3, 4).intensity == 0.75
 
 
-def test_decode_work_by_hand() -> None:
+def test_decode_read_work_by_hand() -> None:
     # 2 rows, 4 heads in groups of 2, 8 keys of 3 numbers: K and V 2 x 2 x (2 x 8 x 3), q and o 2 x (2 x 4 x 3), L 8
-    work = decode_work(B=2, H=4, G=2, t=8, D=3, widths=HALF)
+    work = decode_read_work(B=2, H=4, G=2, t=8, D=3, widths=HALF)
     assert work == Work(flops=2 * 2 * (2 * 4 * 8 * 3), bytes=2 * (2 * 2 * 8 * 3) * 2 + 2 * 24 * 2 + 8 * 4)
 
 
 @pytest.mark.parametrize("group", [1, 4, 8])
 def test_decode_intensity_is_the_group_however_many_rows(group: int) -> None:
     for B in (1, 64):
-        work = decode_work(B=B, H=8 * group, G=8, t=8192, D=128, widths=HALF)
+        work = decode_read_work(B=B, H=8 * group, G=8, t=8192, D=128, widths=HALF)
         assert work.intensity == pytest.approx(group, rel=0.01)
         assert work.intensity < group
 
@@ -62,14 +62,14 @@ def test_decode_intensity_is_the_group_however_many_rows(group: int) -> None:
 def test_prefill_intensity_is_set_by_the_tile() -> None:
     sizes = Sizes(B=1, H=8, G=2, T=16384, S=16384, D=128)
     for rows in (64, 128):
-        work = prefill_work(sizes, Tiles(rows, 64), HALF, causal=False)
+        work = prefill_read_work(sizes, Tiles(rows, 64), HALF, causal=False)
         assert work.intensity == pytest.approx(2 * rows / 2, rel=0.02)
 
 
-def test_prefill_work_counts_pairs_that_are_needed() -> None:
+def test_prefill_read_work_counts_pairs_that_are_needed() -> None:
     sizes = Sizes(B=1, H=1, G=1, T=4, S=4, D=2)
-    assert prefill_work(sizes, Tiles(4, 4), HALF).flops == 2 * 2 * 10 * 2
-    assert prefill_work(sizes, Tiles(4, 4), HALF, causal=False).flops == 2 * 2 * 16 * 2
+    assert prefill_read_work(sizes, Tiles(4, 4), HALF).flops == 2 * 2 * 10 * 2
+    assert prefill_read_work(sizes, Tiles(4, 4), HALF, causal=False).flops == 2 * 2 * 16 * 2
 
 
 def test_roofline_refuses() -> None:
@@ -86,6 +86,6 @@ def test_roofline_refuses() -> None:
     with pytest.raises(ValueError, match="intensity must not be negative, got -1"):
         attainable(-1, MACHINE)
     with pytest.raises(ValueError, match="t must be at least 1, got 0"):
-        decode_work(B=1, H=1, G=1, t=0, D=1, widths=HALF)
+        decode_read_work(B=1, H=1, G=1, t=0, D=1, widths=HALF)
     with pytest.raises(ValueError, match="H must be a multiple of G = 2, got 3"):
-        prefill_work(Sizes(1, 3, 2, 1, 1, 1), Tiles(1, 1), HALF)
+        prefill_read_work(Sizes(1, 3, 2, 1, 1, 1), Tiles(1, 1), HALF)

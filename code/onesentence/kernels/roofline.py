@@ -131,7 +131,7 @@ def least_seconds(work: Work, ceilings: Ceilings) -> float:
     return max(work.flops / ceilings.peak, work.bytes / ceilings.bandwidth)
 
 
-def prefill_work(sizes: Sizes, tiles: Tiles, widths: Widths, *, causal: bool = True) -> Work:
+def prefill_read_work(sizes: Sizes, tiles: Tiles, widths: Widths, *, causal: bool = True) -> Work:
     """Return what attention over many queries takes: FLOP of the pairs that are needed, traffic of `flash2_forward`.
 
     Args:
@@ -144,14 +144,14 @@ def prefill_work(sizes: Sizes, tiles: Tiles, widths: Widths, *, causal: bool = T
         TypeError, ValueError: as `costs.checked_read`.
 
     Example:
-        >>> prefill_work(Sizes(B=1, H=1, G=1, T=8, S=8, D=2), Tiles(4, 4), Widths(), causal=False)
+        >>> prefill_read_work(Sizes(B=1, H=1, G=1, T=8, S=8, D=2), Tiles(4, 4), Widths(), causal=False)
         Work(flops=512, bytes=224)
     """
     macs = forward_macs(sizes, causal=causal)
     return Work(flops(sum(macs.values())), flash2_forward(sizes, tiles, widths, causal=causal).total)
 
 
-def decode_work(*, B: int, H: int, G: int, t: int, D: int, widths: Widths) -> Work:
+def decode_read_work(*, B: int, H: int, G: int, t: int, D: int, widths: Widths) -> Work:
     """Return what attention of one new query a row takes: K and V read once, by the heads of a group together.
 
     Args:
@@ -166,7 +166,7 @@ def decode_work(*, B: int, H: int, G: int, t: int, D: int, widths: Widths) -> Wo
         TypeError, ValueError: as `costs.checked_read`.
 
     Example:
-        >>> decode_work(B=1, H=8, G=2, t=1000, D=64, widths=Widths(element=2)).intensity.__round__(2)
+        >>> decode_read_work(B=1, H=8, G=2, t=1000, D=64, widths=Widths(element=2)).intensity.__round__(2)
         3.98
     """
     sizes = Sizes(B, H, G, 1, checked_integer("t", t, 1), D)
