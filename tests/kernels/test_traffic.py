@@ -101,6 +101,16 @@ def test_blocks_halve_the_traffic_that_they_cause_when_they_double() -> None:
         assert function(sizes, Tiles(128, 128), WIDTHS).total < naive / 2
 
 
+def test_flash1_is_of_the_order_of_theorem_2() -> None:
+    # blocks of keys of M / (4 D s), as algorithm 1 sets them: what passes of Q is 4 N^2 D^2 s^2 / M bytes, exactly
+    N, D, s = 8192, 64, 2
+    for M in (2**15, 2**17):
+        size = M // (4 * D * s)
+        moved = traffic.flash1_forward(Sizes(1, 1, 1, N, N, D), Tiles(min(size, D), size), WIDTHS)
+        assert moved.read["Q"] == 4 * N**2 * D**2 * s**2 // M
+        assert 3 * moved.read["Q"] < moved.total < 4 * moved.read["Q"]
+
+
 def test_naive_grows_with_the_square_of_the_length() -> None:
     tables = [traffic.naive_forward(Sizes(1, 1, 1, n, n, 64), WIDTHS).read["P"] for n in (512, 1024)]
     assert tables[1] == 4 * tables[0]

@@ -3,7 +3,7 @@
 HBM is the large memory of an accelerator; what is not on the chip has to be read from it each time. The algorithms:
 
     naive            one array after the other, each written out and read back: Q K^T -> S, softmax S -> P, P V -> O. Each
-                     operand of a product is read once, as if its re-use cost nothing: the kindest count. The whole table is
+                     operand of a product is read once, as if its reuse cost nothing: the kindest count. The whole table is
                      computed, so `causal` changes nothing. Backward (P kept): P, dO -> dV;  dO, V -> dP;
                      P, dP -> dS;  dS, K -> dQ;  dS, Q -> dK
     flash1           blocks of keys outside, of queries inside: K and V are read once; Q, O, m and l are read, and O, m and l
