@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from onesentence.kernels.costs import forward_macs
-from onesentence.kernels.roofline import Ceilings, limit
+from onesentence.kernels.costs.products import forward_macs
+from onesentence.kernels.costs.roofline import Ceilings, limit
 from onesentence.kernels.sizes import Sizes
 from onesentence.transformer.causal_config import CausalConfig
 from onesentence.transformer.causal_lm import CausalLM

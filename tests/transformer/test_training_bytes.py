@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.autograd.graph import saved_tensors_hooks
 
 from onesentence.cache.base import Seen
-from onesentence.kernels.traffic import Widths
+from onesentence.kernels.costs.traffic import Widths
 from onesentence.transformer.causal_config import CausalConfig
 from onesentence.transformer.causal_lm import CausalBlock, CausalLM
 from onesentence.transformer.stage_costs import DecoderSizes

@@ -14,7 +14,7 @@ read, 2 d (n p + n (n + 1) / 2). A cache saves the projections, FFN and reads of
 Bytes of one decode step of B rows: every weight once, whatever B is, and the keys and values of each row; so arithmetic
 per byte grows with B until keys and values outweigh the weights. Left out, on both sides: norms, biases, softmax, RoPE,
 activations (a few rows of width d), the row of the embedding table, and, of the traffic, what attention writes down for
-itself (`kernels.traffic`).
+itself (`kernels.costs.traffic`).
 
 Symbols: `d` width, `H` query heads, `G` key heads, `D` = d / H, `f` inside the FFN, `L` layers, `V` vocabulary, `B` rows.
 Pope et al. 2022 (arXiv:2211.05102), section 2; section 7.3 of the course. `layer_costs` and `step_cost` are their
@@ -31,10 +31,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from onesentence.cache.growing import GrowingCache
 from onesentence.checks import checked_integer
-from onesentence.kernels.costs import flops
-from onesentence.kernels.kv_bytes import kv_bytes
-from onesentence.kernels.roofline import Work
-from onesentence.kernels.tiles import pairs
+from onesentence.kernels.costs.kv_bytes import kv_bytes
+from onesentence.kernels.costs.products import flops
+from onesentence.kernels.costs.roofline import Work
+from onesentence.kernels.costs.tiles import pairs
 from onesentence.transformer.causal_config import CausalConfig
 from onesentence.transformer.causal_lm import CausalLM
 from onesentence.transformer.layer_costs import attention_cost

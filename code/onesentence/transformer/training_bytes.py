@@ -6,7 +6,7 @@ of 2). For each token and block, until its gradients are computed:
 
     around sublayers   4 d         input and output of both norms, whichever order they stand in; or what equals them
     norm statistics    2 x 2       mean and 1 / standard deviation
-    attention                      see `kernels.kept_bytes`; O, which W^O keeps, once
+    attention                      see `kernels.costs.kept_bytes`; O, which W^O keeps, once
     ffn                f           behind the ReLU, which needs no more than its result
 
 Left out: logits and embeddings, dropout's masks, buffers that live for one product, what an allocator adds; for gated FFNs
@@ -17,9 +17,9 @@ the square of the length. Symbols as in `transformer.stage_costs`; sections 7.1,
 from __future__ import annotations
 
 from onesentence.checks import checked_integer
-from onesentence.kernels.kept_bytes import kept_bytes
+from onesentence.kernels.costs.kept_bytes import kept_bytes
+from onesentence.kernels.costs.traffic import Widths
 from onesentence.kernels.sizes import Sizes
-from onesentence.kernels.traffic import Widths
 from onesentence.transformer.causal_config import CausalConfig
 from onesentence.transformer.stage_costs import DecoderSizes
 

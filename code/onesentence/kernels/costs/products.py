@@ -17,14 +17,14 @@ naive version computes the whole table and masks it afterwards: its cost is the 
 halve the count for causal attention instead (Dao 2023, section 4.1), which is the limit for long T = S.
 
 Symbols as in `kernels.sizes`. Dao et al. 2022 (arXiv:2205.14135), algorithms 0 to 4; Dao 2023 (arXiv:2307.08691),
-algorithms 1 and 2; sections 7.3 and 7.5 of the course. `kernels.counted` counts the same while the algorithms run.
+algorithms 1 and 2; sections 7.3 and 7.5 of the course. `kernels.costs.counted` counts the same while the algorithms run.
 """
 
 from __future__ import annotations
 
 from onesentence.checks import checked_choice, checked_integer
+from onesentence.kernels.costs.tiles import Tiles, pairs, queries_visited, tiled_pairs
 from onesentence.kernels.sizes import Sizes
-from onesentence.kernels.tiles import Tiles, pairs, queries_visited, tiled_pairs
 
 FORWARD = ("scores", "O")
 """Products of the forward pass."""

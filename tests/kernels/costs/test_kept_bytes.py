@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 from torch.autograd.graph import saved_tensors_hooks
 
-from onesentence.kernels.kept_bytes import kept_bytes
+from onesentence.kernels.costs.kept_bytes import kept_bytes
+from onesentence.kernels.costs.traffic import Widths
 from onesentence.kernels.sizes import Sizes
-from onesentence.kernels.traffic import Widths
 
 SIZES = Sizes(B=2, H=4, G=4, T=5, S=7, D=3)
 

@@ -11,12 +11,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onesentence.kernels import costs, traffic
-from onesentence.kernels.counted import Run, flash1_forward, flash2_forward, naive_forward
-from onesentence.kernels.hbm import Machine
+from onesentence.kernels.costs import products, traffic
+from onesentence.kernels.costs.counted import Run, flash1_forward, flash2_forward, naive_forward
+from onesentence.kernels.costs.hbm import Machine
+from onesentence.kernels.costs.tiles import Tiles
 from onesentence.kernels.reference import attention
 from onesentence.kernels.sizes import Sizes
-from onesentence.kernels.tiles import Tiles
 
 SIZES = [
     Sizes(1, 2, 1, 7, 7, 3),
@@ -55,10 +55,10 @@ def run_and_expected(
     widths = traffic.Widths(arrays[0].dtype.itemsize, np.dtype(machine.wide).itemsize)
     if way == "naive":
         run = naive_forward(machine, *arrays, causal=causal)
-        macs, powers = costs.forward_macs(sizes), costs.exponentials(sizes, way="naive")
+        macs, powers = products.forward_macs(sizes), products.exponentials(sizes, way="naive")
         return run, Expected(traffic.naive_forward(sizes, widths), sum(macs.values()), sum(powers.values()))
-    macs = costs.forward_macs(sizes, causal=causal, tiles=tiles)
-    powers = costs.exponentials(sizes, way=way[:6], causal=causal, tiles=tiles)
+    macs = products.forward_macs(sizes, causal=causal, tiles=tiles)
+    powers = products.exponentials(sizes, way=way[:6], causal=causal, tiles=tiles)
     packed = way == "flash2 packed"
     peak = traffic.on_chip_bytes(sizes, tiles, widths, way=way[:6], packed=packed)
     if way == "flash1":

@@ -10,7 +10,7 @@
 Tiles on the chip are NumPy arrays that an algorithm may change in place; only `load`, `zeros`, and `product` bring new ones
 there, and these are what `peak` measures. Vectors that a step makes and forgets are not seen. Loaded numbers keep their
 width, sums are as wide as the machine's `wide` dtype. An array that has never been written holds NaN, so that reading too
-early shows. It knows no formula of `kernels.costs` and `kernels.traffic`, so that one can be held against the other.
+early shows. It knows no formula of `costs.products` and `costs.traffic`, so that one can be held against the other.
 """
 
 from __future__ import annotations

@@ -8,13 +8,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onesentence.kernels import costs, traffic
-from onesentence.kernels.counted import Run, flash2_forward, naive_forward
-from onesentence.kernels.counted_backward import flash2_backward, naive_backward, two_pass_backward
-from onesentence.kernels.hbm import Machine
+from onesentence.kernels.costs import products, traffic
+from onesentence.kernels.costs.counted import Run, flash2_forward, naive_forward
+from onesentence.kernels.costs.counted_backward import flash2_backward, naive_backward, two_pass_backward
+from onesentence.kernels.costs.hbm import Machine
+from onesentence.kernels.costs.tiles import Tiles
 from onesentence.kernels.reference import attention
 from onesentence.kernels.sizes import Sizes
-from onesentence.kernels.tiles import Tiles
 
 WAYS = ("kept", "recomputed", "two passes")
 WIDTHS = traffic.Widths(8, 8)
@@ -41,9 +41,9 @@ def ran(way: str, machine: Machine, arrays: list[np.ndarray], tiles: Tiles, caus
 
 def expected(way: str, sizes: Sizes, tiles: Tiles, causal: bool) -> tuple[traffic.Traffic, int]:
     if way == "kept":
-        return traffic.naive_backward(sizes, WIDTHS), sum(costs.backward_macs(sizes, way=way).values())
+        return traffic.naive_backward(sizes, WIDTHS), sum(products.backward_macs(sizes, way=way).values())
     formula = traffic.flash2_backward if way == "recomputed" else traffic.two_pass_backward
-    macs = costs.backward_macs(sizes, way=way, causal=causal, tiles=tiles)
+    macs = products.backward_macs(sizes, way=way, causal=causal, tiles=tiles)
     return formula(sizes, tiles, WIDTHS, causal=causal), sum(macs.values())
 
 

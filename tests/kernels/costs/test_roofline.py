@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onesentence.kernels.roofline import (
+from onesentence.kernels.costs.roofline import (
     Ceilings,
     Work,
     attainable,
@@ -15,9 +15,9 @@ from onesentence.kernels.roofline import (
     limit,
     prefill_read_work,
 )
+from onesentence.kernels.costs.tiles import Tiles
+from onesentence.kernels.costs.traffic import Widths
 from onesentence.kernels.sizes import Sizes
-from onesentence.kernels.tiles import Tiles
-from onesentence.kernels.traffic import Widths
 
 MACHINE = Ceilings(peak=100.0, bandwidth=4.0)
 HALF = Widths(element=2, statistic=4)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from onesentence.kernels.costs import (
+from onesentence.kernels.costs.products import (
     BACKWARD,
     backward_macs,
     exponentials,
@@ -14,9 +14,9 @@ from onesentence.kernels.costs import (
     forward_macs,
     product_macs,
 )
+from onesentence.kernels.costs.tiles import Tiles
 from onesentence.kernels.reference import attention
 from onesentence.kernels.sizes import Sizes
-from onesentence.kernels.tiles import Tiles
 
 HAND = Sizes(B=1, H=2, G=1, T=2, S=3, D=4)
 

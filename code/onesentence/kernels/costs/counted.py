@@ -1,6 +1,6 @@
 """Attention run on a machine that counts: the naive version and the loops of FlashAttention of 2022 and of 2023.
 
-What each reads and writes, and when, is said in `kernels.traffic`; here it is done, on small sizes, and `kernels.hbm` counts
+What each reads and writes, and when, is said in `costs.traffic`; here it is done, on small sizes, and `costs.hbm` counts
 it. Which tiles may be skipped is seen from the mask itself. Every version gives the attention of `kernels.reference`:
 
     machine = Machine()
@@ -9,7 +9,7 @@ it. Which tiles may be skipped is seen from the mask itself. Every version gives
 
 Inputs are NumPy arrays as `kernels.sizes` says: float64 gives exact checks, float16 with `Machine(np.float32)` the widths of
 practice. Teaching code, slow. Dao et al. 2022 (arXiv:2205.14135), algorithms 0 and 1; Dao 2023 (arXiv:2307.08691), algorithm
-1; section 7.5 of the course. Gradients: `kernels.counted_backward`.
+1; section 7.5 of the course. Gradients: `kernels.costs.counted_backward`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from onesentence.kernels.hbm import Floats, Machine, Stored
+from onesentence.kernels.costs.hbm import Floats, Machine, Stored
+from onesentence.kernels.costs.tiles import Tiles
 from onesentence.kernels.sizes import Sizes, scale_of, sizes_of
-from onesentence.kernels.tiles import Tiles
 
 
 @dataclass(frozen=True, eq=False)

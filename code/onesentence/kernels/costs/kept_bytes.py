@@ -14,9 +14,9 @@ and 7.5 of the course.
 from __future__ import annotations
 
 from onesentence.checks import checked_choice
-from onesentence.kernels.costs import checked_read
+from onesentence.kernels.costs.products import checked_read
+from onesentence.kernels.costs.traffic import Widths
 from onesentence.kernels.sizes import Sizes
-from onesentence.kernels.traffic import Widths
 
 WAYS = ("naive", "recomputed")
 """What the backward pass takes up."""

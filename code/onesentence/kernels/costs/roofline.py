@@ -21,10 +21,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from onesentence.checks import checked_integer, checked_number
-from onesentence.kernels.costs import flops, forward_macs
+from onesentence.kernels.costs.products import flops, forward_macs
+from onesentence.kernels.costs.tiles import Tiles
+from onesentence.kernels.costs.traffic import Widths, flash2_forward
 from onesentence.kernels.sizes import Sizes
-from onesentence.kernels.tiles import Tiles
-from onesentence.kernels.traffic import Widths, flash2_forward
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onesentence.cache.base import CacheSizes
-from onesentence.kernels.kv_bytes import (
+from onesentence.kernels.costs.kv_bytes import (
     UNITS,
     group_size,
     in_unit,

@@ -22,7 +22,7 @@ tiles need not divide the lengths. Line 8 of algorithm 2 of 2023 lists O_i, whic
 
 Symbols as in `kernels.sizes`; the tables `scores`, `P`, `dP`, `dS` are (B, H, T, S), the statistics `m`, `l`, `L`, `delta`
 (B, H, T). Dao et al. 2022 (arXiv:2205.14135), algorithms 0, 1, 3, theorem 2; Dao 2023 (arXiv:2307.08691),
-algorithms 1 and 2; section 7.5 of the course. `kernels.counted` counts the same while the algorithms run.
+algorithms 1 and 2; section 7.5 of the course. `kernels.costs.counted` counts the same while the algorithms run.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from onesentence.checks import checked_choice, checked_integer
-from onesentence.kernels.costs import checked_read
+from onesentence.kernels.costs.products import checked_read
+from onesentence.kernels.costs.tiles import Tiles, keys_visited, queries_visited
 from onesentence.kernels.sizes import Sizes
-from onesentence.kernels.tiles import Tiles, keys_visited, queries_visited
 
 
 @dataclass(frozen=True)

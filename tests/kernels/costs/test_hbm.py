@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onesentence.kernels.hbm import Machine
+from onesentence.kernels.costs.hbm import Machine
 
 
 def test_load_and_store_count_bytes_of_what_was_moved() -> None:

@@ -1,6 +1,6 @@
 """Gradients of attention computed on a machine that counts: P kept, recomputed in one pass, recomputed in two.
 
-What each reads and writes, and when, is said in `kernels.traffic`. Each takes up a `Run` of `kernels.counted` on the machine
+What each reads and writes, and when, is said in `costs.traffic`. Each takes up a `Run` of `costs.counted` on the machine
 of its choice (a new one counts the backward pass alone) and leaves `dQ`, `dK` and `dV` in it. Scores are scale Q K^T, so
 
     dV = P^T dO    dP = dO V^T    dS = P * (dP - delta)    dQ = scale dS K    dK = scale dS^T Q
@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from onesentence.kernels.counted import Run, blocks, finite
-from onesentence.kernels.hbm import Floats, Machine
-from onesentence.kernels.tiles import Tiles
+from onesentence.kernels.costs.counted import Run, blocks, finite
+from onesentence.kernels.costs.hbm import Floats, Machine
+from onesentence.kernels.costs.tiles import Tiles
 
 
 def _begin(machine: Machine, run: Run, do: Floats, needed: str) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from onesentence.kernels import traffic
+from onesentence.kernels.costs import traffic
+from onesentence.kernels.costs.tiles import Tiles
+from onesentence.kernels.costs.traffic import Traffic, Widths
 from onesentence.kernels.sizes import Sizes
-from onesentence.kernels.tiles import Tiles
-from onesentence.kernels.traffic import Traffic, Widths
 
 HAND = Sizes(B=1, H=2, G=1, T=4, S=6, D=3)  # two query heads share one key head
 TILES = Tiles(2, 4)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onesentence.attention import masks
-from onesentence.kernels.tiles import Tiles, keys_visited, pairs, queries_visited, tiled_pairs
+from onesentence.kernels.costs.tiles import Tiles, keys_visited, pairs, queries_visited, tiled_pairs
 
 LENGTH = st.integers(1, 12)
 
