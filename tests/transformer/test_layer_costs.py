@@ -24,6 +24,8 @@ def test_attention_cost_by_hand() -> None:
     # 2 positions of width 3: four projections of 2*3*3 = 18; scores 2*2*3 = 12, weighted sum 12
     assert attention_cost(2, 3) == LayerCost(own=72, between=24, chain=4)
     assert attention_cost(2, 3).products == 96
+    # the same two positions read 5, with key heads of width 1: W^Q, W^O 18 each, W^K, W^V 6 each; 2 * 5 * 3 twice
+    assert attention_cost(2, 3, keys=5, kv_width=1) == LayerCost(own=48, between=60, chain=4)
 
 
 def test_recurrent_cost_by_hand() -> None:
@@ -87,6 +89,8 @@ def test_first_above_finds_the_crossing() -> None:
     [
         (lambda: attention_cost(0, 4), ValueError, "n must be at least 1, got 0"),
         (lambda: attention_cost(4, 2.0), TypeError, "C must be an integer"),  # type: ignore[arg-type]
+        (lambda: attention_cost(4, 4, keys=0), ValueError, "keys must be at least 1, got 0"),
+        (lambda: attention_cost(4, 4, kv_width=0), ValueError, "kv_width must be at least 1, got 0"),
         (lambda: recurrent_cost(4, 4, gates=0), ValueError, "gates must be at least 1, got 0"),
         (lambda: convolution_cost(4, 4, k=0), ValueError, "k must be at least 1, got 0"),
         (lambda: stacked_layers(4, 1), ValueError, "k must be at least 2, got 1"),

@@ -44,12 +44,14 @@ class LayerCost:
         return self.own + self.between
 
 
-def attention_cost(n: int, C: int) -> LayerCost:
+def attention_cost(n: int, C: int, *, keys: int | None = None, kv_width: int | None = None) -> LayerCost:
     """Return the cost of self-attention with W^Q, W^K, W^V, W^O, every position reading all.
 
     Args:
         n: positions.
         C: width.
+        keys: positions that are read, those of a cache among them; None means n.
+        kv_width: width of all key heads together; None means C, as many as query heads.
 
     Raises:
         TypeError: if one is not an integer.
@@ -58,9 +60,13 @@ def attention_cost(n: int, C: int) -> LayerCost:
     Example:
         >>> attention_cost(9, 8)
         LayerCost(own=2304, between=1296, chain=4)
+        >>> attention_cost(1, 8, keys=9)
+        LayerCost(own=256, between=144, chain=4)
     """
     n, C = checked_integer("n", n, 1), checked_integer("C", C, 1)
-    return LayerCost(own=4 * n * C * C, between=2 * n * n * C, chain=4)
+    keys = n if keys is None else checked_integer("keys", keys, 1)
+    kv_width = C if kv_width is None else checked_integer("kv_width", kv_width, 1)
+    return LayerCost(own=2 * n * C * (C + kv_width), between=2 * n * keys * C, chain=4)
 
 
 def recurrent_cost(n: int, C: int, *, gates: int = 1) -> LayerCost:
