@@ -1,0 +1,106 @@
+"""Gradients of tiled attention: every tile of weights is computed once more, from q, k and the log-sum-exp.
+
+    P = exp(scale Q K^T - L)      dV = P^T dO      dS = P * (dO V^T - delta)      delta = sum(dO * O) - dL
+    dQ = scale dS K               dK = dS^T (scale Q)
+
+Dao 2023 (arXiv:2307.08691), algorithm 2 and section 3.1; there the sum of dP * P is replaced by that of dO * O, which the
+head size bounds and not the length. dL, the gradient of the log-sum-exp, adds P dL to dS. Differences: queries are walked
+through outside and keys inside, as on the way forward, because one processor needs no independent blocks of keys.
+Symbols as in `kernels.tiles`; section 7.5 of the course.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+from onesentence.kernels.sizes import Sizes
+from onesentence.kernels.tiles import Blocks, Tile, Tiles, dtype_of_sums, rounds, spans
+
+
+def gradients(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    o: Tensor,
+    lse: Tensor,
+    do: Tensor,
+    dlse: Tensor,
+    *,
+    sizes: Sizes,
+    causal: bool,
+    real: Tensor | None,
+    scale: float,
+    blocks: Blocks,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return dq, dk and dv in the shapes and dtype of q, k and v.
+
+    Args:
+        q: (B, H, T, D).
+        k: (B, G, S, D).
+        v: (B, G, S, D).
+        o: output, as q.
+        lse: log-sum-exp of scaled scores, (B, H, T), -inf where a query reads nothing: its gradient is 0.
+        do: gradient of the output, as q.
+        dlse: gradient of the log-sum-exp, (B, H, T).
+        sizes: of the read.
+        causal: a query reads keys up to its own place.
+        real: True at keys that count, (B, S), or None.
+        scale: of scores.
+        blocks: size of a tile.
+    """
+    exact = dtype_of_sums(q.dtype)
+    empty = lse == -torch.inf
+    delta = (do.to(exact) * o).sum(dim=-1).sub_(dlse).masked_fill_(empty, 0.0)
+    # exp(s - inf) = 0: rows that read nothing get no weight, and -inf - (-inf) is never formed
+    lse = lse.masked_fill(empty, torch.inf)
+    dq, dk, dv = (torch.zeros(part.shape, dtype=exact, device=q.device) for part in (q, k, v))
+    grouped = [part.unflatten(1, (sizes.G, sizes.group)) for part in (q, do, lse, delta, dq)]
+    buffers = blocks.buffer(sizes, q), blocks.buffer(sizes, q)
+    for some in rounds(sizes, blocks.heads(sizes)):
+        read = [some.keys(part, exact) for part in (k, v, dk, dv)]
+        tiles = Tiles(sizes, blocks.keys, causal=causal, real=some.real(real))
+        for rows in spans(sizes.T, blocks.rows(sizes)):
+            x, dy, row_lse, row_delta = (some.queries(part, rows, exact) for part in grouped[:4])
+            block = x * scale, dy, row_lse[..., None], row_delta[..., None]
+            dx = _tiles_back(block, read, tiles.of(rows, q.device), buffers, sizes.group)
+            some.put_queries(grouped[4], rows, dx.mul_(scale))
+    return dq.to(q.dtype), dk.to(q.dtype), dv.to(q.dtype)
+
+
+def _tiles_back(
+    block: tuple[Tensor, Tensor, Tensor, Tensor],
+    read: list[Tensor],
+    tiles: Iterable[Tile],
+    buffers: tuple[Tensor, Tensor],
+    group: int,
+) -> Tensor:
+    """Go back through the tiles of one block of queries, adding to the gradients of keys and values.
+
+    Args:
+        block: scaled queries and gradient of their output, (n, R, D); log-sum-exp and delta, (n, R, 1).
+        read: keys, values and their gradients, (n, S, D).
+        tiles: what the block meets.
+        buffers: room for two tiles.
+        group: query heads among the R rows.
+
+    Returns:
+        Gradient of the scaled queries, (n, R, D).
+    """
+    x, dy, lse, delta = block
+    n, R, _ = x.shape
+    dx = torch.zeros_like(x)
+    for tile in tiles:
+        keys, values, dkeys, dvalues = (part[:, tile.keys] for part in read)
+        scores, dweights = (tile.room(buffer, n, R) for buffer in buffers)
+        torch.bmm(x, keys.mT, out=scores)
+        tile.close(scores, group)
+        weights = scores.sub_(lse).exp_()
+        dvalues.baddbmm_(weights.mT, dy)
+        torch.bmm(dy, values.mT, out=dweights)
+        dscores = dweights.sub_(delta).mul_(weights)
+        dx.baddbmm_(dscores, keys)
+        dkeys.baddbmm_(dscores.mT, x)
+    return dx
