@@ -1,8 +1,7 @@
 """The backends that need CUDA: PyTorch's cuDNN and FlexAttention, and this project's Triton kernels.
 
 FlexAttention is compiled anew for each case and as one graph. Compiling costs seconds, so that it is measured at
-FLEX_LENGTHS only. Its backward pass keeps its buffers (`donated_buffer` off), since the clock runs it several times on one
-graph. Pages of the paged decode lie in a random order, as they do in a cache that sequences share.
+FLEX_LENGTHS only. Pages of the paged decode lie in a random order, as they do in a cache that sequences share.
 """
 
 from __future__ import annotations
@@ -111,10 +110,6 @@ def flex(case: Case, inputs: Inputs) -> Forward:
     def forward() -> Tensor:
         return compiled(q, k, v, block_mask=mask, enable_gqa=case.H != case.G)
 
-    with torch._functorch.config.patch(donated_buffer=False):
-        o = forward()
-        if inputs.upstream is not None:
-            torch.autograd.grad(o, inputs.leaves, inputs.upstream)
     return forward
 
 

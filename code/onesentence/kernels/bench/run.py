@@ -9,11 +9,12 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch._functorch import config as compiler
 
 from onesentence.checks import checked_choice, checked_integer, checked_number
 from onesentence.evidence.records import Record
@@ -142,7 +143,7 @@ def run(
     device = torch.device(bench.device)
     started, date = time.perf_counter(), machine.now()
     chosen, found = bench.cases() if cases is None else tuple(cases), Found()
-    with _threads(device):
+    with _settings(device):
         try:
             _measure(bench, device, backends, chosen, found, say)
         except KeyboardInterrupt:
@@ -151,14 +152,16 @@ def run(
 
 
 @contextmanager
-def _threads(device: torch.device) -> Iterator[None]:
-    """Let a CPU's run use one thread."""
+def _settings(device: torch.device) -> Iterator[None]:
+    """Let a CPU's run use one thread; let compiled backward passes on CUDA be run again on one graph."""
     before = torch.get_num_threads()
-    torch.set_num_threads(1 if device.type == "cpu" else before)
-    try:
+    with ExitStack() as stack:
+        if device.type == "cpu":
+            torch.set_num_threads(1)
+            stack.callback(torch.set_num_threads, before)
+        else:
+            stack.enter_context(compiler.patch(donated_buffer=False))
         yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _measure(
