@@ -1,0 +1,1 @@
+"""Attention in Triton: kernels for CUDA, under Triton's interpreter elsewhere."""
