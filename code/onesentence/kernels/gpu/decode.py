@@ -199,7 +199,7 @@ def launch(
     """
     (B, H, D), (N, G, S, _) = q.shape, k.shape
     capacity, page = (S, 0) if table is None else (S * table.shape[1], S)
-    blocks = blocks_of(D, q.dtype, page)
+    blocks = blocks_of(D, q.dtype)
     pairs = G * -(-H // (G * blocks.rows))
     if splits is None and q.is_cuda:
         device = torch.cuda.get_device_properties(q.device)

@@ -70,13 +70,12 @@ class DecodeBlocks:
         return max(1, SHARED_BYTES // ((self.stages - 1) * STEP_BYTES + 10 * 1024))
 
 
-def blocks_of(D: int, dtype: torch.dtype, page: int = 0) -> DecodeBlocks:
+def blocks_of(D: int, dtype: torch.dtype) -> DecodeBlocks:
     """Return the configuration of a head size and dtype.
 
     Args:
         D: head size, a multiple of 16 from 16 to 256; one that is no power of two is padded on chip only.
         dtype: of keys and values.
-        page: keys of a page, 0 without pages; one smaller than a step needs a stage more, for the look-up.
 
     Raises:
         TypeError: if the dtype is none of `DTYPES`.
@@ -92,8 +91,8 @@ def blocks_of(D: int, dtype: torch.dtype, page: int = 0) -> DecodeBlocks:
         raise ValueError(f"the head size must be a multiple of 16 from 16 to 256, got {D}")
     dims = 1 << (D - 1).bit_length()
     keys = min(128, STEP_BYTES // (2 * dims * dtype.itemsize))
-    rows, warps = (8, 8) if dtype == torch.float32 else (16, 4)
-    return DecodeBlocks(keys, dims, rows, warps, stages=4 if dims < 64 or 0 < page < keys else 3)
+    rows, warps = (8, 8 if dims > 64 else 4) if dtype == torch.float32 else (16, 4)
+    return DecodeBlocks(keys, dims, rows, warps, stages=4 if dims < 64 else 3)
 
 
 def splits_for(pairs: int, steps: int, slots: int) -> int:

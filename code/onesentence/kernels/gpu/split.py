@@ -26,36 +26,33 @@ MERGED_AT_ONCE = 16
 
 
 @triton.jit
-def placed(keys, there, block, row, table, table_entry, pages, PAGE: tl.constexpr, BLOCK: tl.constexpr):
-    """Return where some keys lie: outer index, slot, and which are there to be read.
+def looked_up(block, last, start, length, row, table, table_entry, PAGE: tl.constexpr, BLOCK: tl.constexpr):
+    """Return the outer index of the keys of a block, or of each of them; -1 where no key may be read.
 
-    An entry of the table that is no page counts as keys that are not there, and one beyond the length is not even loaded.
+    Nothing in front of the window or beyond the length is looked up.
 
     Args:
-        keys: indices in the row, (BLOCK,), from `block * BLOCK`.
-        there: which of them the row has and may read.
-        block: its number.
-        row: of the batch, int64.
-        table: its pages, or None.
+        block: its number; its first key is `block * BLOCK`.
+        last: behind the last block of the split.
+        start: first key of the row that may be read.
+        length: behind the last.
+        row: of the batch.
+        table: pages of this row, or None.
         table_entry: stride of the table.
-        pages: how many there are.
         PAGE: keys of a page, a power of two; 0 without a table.
         BLOCK: a power of two.
     """
     if PAGE == 0:
         outer = row
-        slot = keys
     elif PAGE >= BLOCK:  # the block lies in one page
-        page = tl.load(table + (block // (PAGE // BLOCK)) * table_entry)
-        there = there & ((page >= 0) & (page < pages))
-        outer = page.to(tl.int64)
-        slot = keys % PAGE
+        entry = block // (PAGE // BLOCK)
+        outer = tl.load(table + entry * table_entry, mask=block < last, other=-1)
     else:
-        page = tl.load(table + (keys // PAGE) * table_entry, mask=there, other=-1)
-        there = there & (page >= 0) & (page < pages)
-        outer = page.to(tl.int64)
-        slot = keys % PAGE
-    return outer, slot.to(tl.int64), there
+        keys = block * BLOCK + tl.arange(0, BLOCK)
+        outer = tl.load(
+            table + (keys // PAGE) * table_entry, mask=(keys >= start) & (keys < length), other=-1
+        )
+    return outer
 
 
 @triton.jit(do_not_specialize=["window", "capacity", "pages", "group"])
@@ -109,7 +106,7 @@ def read_split(  # noqa: D417 (a stride is called after its tensor and axis)
         group: H / G.
         q_row: stride of q; so are all names of a tensor with an axis.
         D: head size.
-        PAGE: see `placed`.
+        PAGE: see `looked_up`.
         DIMS: the power of two from D up.
         BLOCK: keys of one step.
         ROWS: query heads in a tile, a power of two; the keys of a larger group are read once for each tile.
@@ -140,13 +137,19 @@ def read_split(  # noqa: D417 (a stride is called after its tensor and axis)
     m = tl.full((ROWS,), float("-inf"), tl.float32)
     l = tl.zeros((ROWS,), tl.float32)  # noqa: E741
     u = tl.zeros((ROWS, DIMS), tl.float32)
+    outer = looked_up(first, last, start, length, row, table, table_entry, PAGE, BLOCK)
     for block in tl.range(first, last):
         keys = block * BLOCK + tl.arange(0, BLOCK)
-        outer, slot, there = placed(
-            keys, (keys >= start) & (keys < length), block, row, table, table_entry, pages, PAGE, BLOCK
-        )
+        there = (keys >= start) & (keys < length)
+        slot = keys.to(tl.int64)
+        if PAGE > 0:
+            there = there & ((outer >= 0) & (outer < pages))
+            slot = slot % PAGE
+        k_keys = outer.to(tl.int64) * k_outer + slot * k_key
+        v_keys = outer.to(tl.int64) * v_outer + slot * v_key
+        outer = looked_up(block + 1, last, start, length, row, table, table_entry, PAGE, BLOCK)  # in time
         read = there[:, None] & (dims < D)[None, :]
-        k_at = k + (outer * k_outer + slot * k_key)[:, None] + dims[None, :] * k_dim
+        k_at = k + k_keys[:, None] + dims[None, :] * k_dim
         tile = tl.load(k_at, mask=read, other=0.0)
         s = tl.dot(queries, tl.trans(tile), input_precision="ieee") * factor
         s = tl.where(there[None, :], s, float("-inf"))
@@ -155,7 +158,7 @@ def read_split(  # noqa: D417 (a stride is called after its tensor and axis)
         p = tl.exp2(s - base[:, None])
         shrink = tl.exp2(m - base)
         l = l * shrink + tl.sum(p, 1)  # noqa: E741
-        v_at = v + (outer * v_outer + slot * v_key)[:, None] + dims[None, :] * v_dim
+        v_at = v + v_keys[:, None] + dims[None, :] * v_dim
         tile = tl.load(v_at, mask=read, other=0.0)
         u = tl.dot(p.to(tile.dtype), tile, u * shrink[:, None], input_precision="ieee")
         m = m_new
