@@ -79,11 +79,28 @@ def test_absent_backends_say_why() -> None:
     assert named("flex").passes(short, CPU) == "is compiled for each length; measured at 4096 and 16384 only"
 
 
-def test_without_triton_or_its_kernels_the_reason_names_what_is_missing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_triton_or_with_its_interpreter_the_reason_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    triton = pytest.importorskip("triton", reason="Triton is there on Linux x86-64 only")
+    device = torch.device("cuda")
+    for interpret, start in ((True, "runs under Triton's interpreter here"), (False, "")):
+        monkeypatch.setattr(triton.knobs.runtime, "interpret", interpret)
+        for name in ("triton", "triton split", "triton one part", "triton paged"):
+            assert named(name).missing(device)[:36] == start
     monkeypatch.setitem(sys.modules, "triton", None)
-    assert named("triton").missing(torch.device("cuda")).startswith("needs Triton: ")
+    for name in ("triton", "triton split"):
+        assert named(name).missing(device).startswith("needs Triton: ")
+
+
+@pytest.mark.parametrize("name", ["triton", "triton split", "triton one part", "triton paged"])
+def test_kernels_of_triton_compute_what_the_reference_computes(name: str) -> None:
+    pytest.importorskip("triton", reason="Triton is there on Linux x86-64 only")
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")  # on the CPU under the interpreter
+    decode = Case("decode", 2, 4, 2, 1, 100, 16, "float32", causal=False)
+    case = decode if name != "triton" else square("backward", 1, 2, 40, 16, "float32", causal=True)
+    inputs = inputs_of(case, device, seed=4)
+    with torch.set_grad_enabled(inputs.upstream is not None):
+        found = computed(named(name).prepare(case, inputs), inputs)
+    assert verdict(case, found, bounds(case, inputs)).reason == ""
 
 
 def test_naive_is_left_out_where_its_tables_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,14 +21,34 @@ PAGE = 64
 """Keys of a page."""
 
 
-def no_triton(device: torch.device) -> str:
-    """Say why this project's kernels cannot run, empty where they can."""
+def no_triton() -> str:
+    """Say why no kernel of Triton's can be timed here, empty where one can."""
     try:
-        import triton  # noqa: F401
+        import triton
     except ImportError as error:
         return f"needs Triton: {error}"
+    if triton.knobs.runtime.interpret:
+        return "runs under Triton's interpreter here, since TRITON_INTERPRET is set"
+    return ""
+
+
+def no_attention(device: torch.device) -> str:
+    """Say why this project's attention cannot run, empty where it can."""
+    if reason := no_triton():
+        return reason
     try:
-        from onesentence.kernels.gpu import attention, decode, paged  # noqa: F401
+        from onesentence.kernels.gpu import attention  # noqa: F401
+    except ImportError as error:
+        return f"cannot be imported: {error}"
+    return ""
+
+
+def no_decode(device: torch.device) -> str:
+    """Say why this project's decode cannot run, empty where it can."""
+    if reason := no_triton():
+        return reason
+    try:
+        from onesentence.kernels.gpu import decode, paged  # noqa: F401
     except ImportError as error:
         return f"cannot be imported: {error}"
     return ""
@@ -141,7 +161,7 @@ CUDA = (
         ours,
         devices=("cuda",),
         kinds=SQUARE,
-        absent=no_triton,
+        absent=no_attention,
     ),
     Backend(
         "triton split",
@@ -149,7 +169,7 @@ CUDA = (
         ours_decoding(None),
         devices=("cuda",),
         kinds=("decode",),
-        absent=no_triton,
+        absent=no_decode,
     ),
     Backend(
         "triton one part",
@@ -157,7 +177,7 @@ CUDA = (
         ours_decoding(1),
         devices=("cuda",),
         kinds=("decode",),
-        absent=no_triton,
+        absent=no_decode,
     ),
     Backend(
         "triton paged",
@@ -165,7 +185,7 @@ CUDA = (
         ours_paged,
         devices=("cuda",),
         kinds=("decode",),
-        absent=no_triton,
+        absent=no_decode,
     ),
 )
 BACKENDS = (*COMMON, *CUDA)
