@@ -82,39 +82,3 @@ def test_last_cache_is_read_from_the_system(tmp_path: Path) -> None:
 def test_copied_buffer_is_beyond_the_last_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ceilings, "last_cache_bytes", lambda: 2**28)
     assert ceilings.copy_bytes(torch.device("cpu")) == 2**28 * 5 // 4
-
-
-class FakeEvent:
-    """An event of a device on which every call takes as long as the host was told."""
-
-    clock = 0.0
-
-    def __init__(self, enable_timing: bool) -> None:
-        assert enable_timing
-        self.at = 0.0
-
-    def record(self) -> None:
-        FakeEvent.clock += 0.25
-        self.at = FakeEvent.clock
-
-    def elapsed_time(self, end: FakeEvent) -> float:
-        return 1000 * (end.at - self.at)
-
-
-def test_cuda_clock_flushes_before_every_call_and_reads_milliseconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    properties = SimpleNamespace(L2_cache_size=2**20)
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
-    monkeypatch.setattr(torch.cuda, "synchronize", lambda *device: None)
-    monkeypatch.setattr(torch.cuda, "Event", FakeEvent)
-    clock = timing.CudaClock(torch.device("cpu"))
-    assert clock.flush == pytest.approx(0.25)
-    assert clock.buffer.numel() == 64 * 2**20
-    touched = []
-
-    def call() -> None:
-        touched.append(int(clock.buffer[0]))
-        clock.buffer[0] = 1
-
-    found = clock.times({"x": call}, 4)["x"]
-    assert found.seconds == (0.25,) * 4
-    assert touched[-7:] == [0] * 7

@@ -123,7 +123,7 @@ def rows_of(
         )
         return
     for group in [wanted] if device.type == "cpu" else [[backend] for backend in wanted]:
-        yield from _group(case, group, inputs, limits, clock, repeats)
+        yield from _group(case, group, inputs, limits, device, clock, repeats)
         if device.type == "cuda":
             torch.cuda.empty_cache()
 
@@ -133,6 +133,7 @@ def _group(
     group: Sequence[Backend],
     inputs: Inputs,
     limits: Mapping[str, Bound],
+    device: torch.device,
     clock: Clock,
     repeats: int | None,
 ) -> Iterator[Row]:
@@ -146,7 +147,7 @@ def _group(
                 checked[backend.name] = row = _checked(case, backend.name, forward, inputs, limits)
                 if row.status == "timed":
                     calls[backend.name] = call = _timed_part(forward, inputs)
-                    checked[backend.name] = dataclasses.replace(row, peak=_peak(call, inputs.q.device))
+                    checked[backend.name] = dataclasses.replace(row, peak=_peak(call, device))
         except Exception as error:  # whatever a kernel, a compiler or a driver raises
             calls.pop(backend.name, None)
             checked[backend.name] = Row(case, backend.name, "failed", message(error))
