@@ -92,7 +92,9 @@ def describe(*tensors: Tensor, packing: Packing | None = None) -> bool:
     """Say whether tensors are read through descriptors: on Hopper or later, all of them fit and none is packed."""
     if packing is not None or not all(can_be_described(x) for x in tensors):
         return False
-    return interpreted() or not tensors[0].is_cuda or torch.cuda.get_device_capability(tensors[0].device)[0] >= 9
+    return (
+        interpreted() or not tensors[0].is_cuda or torch.cuda.get_device_capability(tensors[0].device)[0] >= 9
+    )
 
 
 def operand(x: Tensor, rows: int, described: bool) -> Any:
