@@ -12,12 +12,21 @@ sums are float32; dots of float32 are not TF32. There is no gradient: a cache is
 from __future__ import annotations
 
 from math import e, log2
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from onesentence.checks import checked_integer
-from onesentence.kernels.gpu.decode_plan import INTERPRETED_SPLITS, MOST_SPLITS, blocks_of, splits_for
+from onesentence.kernels.gpu.decode_plan import (
+    INTERPRETED_SPLITS,
+    MOST_SPLITS,
+    DecodeBlocks,
+    blocks_of,
+    splits_for,
+)
+from onesentence.kernels.gpu.launch import on
+from onesentence.kernels.gpu.runtime import check_kernel_takes
 from onesentence.kernels.gpu.split import MERGED_AT_ONCE, merge_splits, read_split
 from onesentence.kernels.sizes import scale_of
 
@@ -67,7 +76,7 @@ def _decode(
     """Check and launch; the arguments of `decode` with its scale worked out."""
     outputs = _decode_outputs(q, k, v, lengths, scale, window, splits)
     checked_lengths(lengths, k.shape[2])
-    launch(q, k, v, lengths, None, *outputs, scale=scale, window=window, splits=splits)
+    decode_into(q, k, v, lengths, None, *outputs, scale=scale, window=window, splits=splits)
     return outputs
 
 
@@ -145,6 +154,7 @@ def checked_parts(
     if q.ndim != 3 or 0 in q.shape:
         raise ValueError(f"q must have shape (B, H, D), none of them 0, got {tuple(q.shape)}")
     B, H, D = q.shape
+    check_kernel_takes(q)
     blocks_of(D, q.dtype)
     shape = next(iter(pools.values())).shape
     for name, pool in pools.items():
@@ -170,7 +180,7 @@ def checked_parts(
         raise ValueError(f"splits must be at most {MOST_SPLITS}, got {splits}")
 
 
-def launch(
+def decode_into(
     q: Tensor,
     k: Tensor,
     v: Tensor,
@@ -197,29 +207,46 @@ def launch(
         window: keys that are read at most, None for all.
         splits: None for `splits_for`.
     """
-    (B, H, D), (N, G, S, _) = q.shape, k.shape
-    capacity, page = (S, 0) if table is None else (S * table.shape[1], S)
-    blocks = blocks_of(D, q.dtype)
+    (B, H, D), G, blocks = q.shape, k.shape[1], blocks_of(q.shape[-1], q.dtype)
     pairs = G * -(-H // (G * blocks.rows))
-    if splits is None and q.is_cuda:
-        device = torch.cuda.get_device_properties(q.device)
-        slots = blocks.resident * device.multi_processor_count
-        splits = splits_for(B * pairs, -(-capacity // blocks.keys), slots)
-    splits = splits or INTERPRETED_SPLITS
+    if splits is None:
+        capacity = k.shape[2] * (1 if table is None else table.shape[1])
+        splits = device_splits(B * pairs, capacity, blocks, q.device)
     part_o = torch.empty(B, H, splits, D, dtype=torch.float32, device=q.device)
     part_lse = torch.empty(B, H, splits, dtype=torch.float32, device=q.device)
-    shape = {"D": D, "DIMS": blocks.dims}
-    with torch.cuda.device_of(q):  # type: ignore[no-untyped-call]
-        read_split[(B, pairs, splits)](
-            *(q, k, v, lengths, table, part_o, part_lse, scale * log2(e)),
-            *(capacity if window is None else min(window, capacity), capacity, N, H // G),
-            *(*q.stride(), *k.stride(), *v.stride(), lengths.stride(0)),
-            *((0, 0) if table is None else table.stride()),
-            **shape,
-            PAGE=page,
-            BLOCK=blocks.keys,
-            ROWS=blocks.rows,
-            num_warps=blocks.warps,
-            num_stages=blocks.stages,
-        )
-        merge_splits[(B * H,)](part_o, part_lse, o, lse, splits, **shape, SPLITS=MERGED_AT_ONCE, num_warps=4)
+    arguments = arguments_of(q, k, v, lengths, table, part_o, part_lse, scale=scale, window=window)
+    with on(q.device):
+        read_split[B, pairs, splits](**arguments, num_warps=blocks.warps, num_stages=blocks.stages)
+        merge_splits[B * H,](part_o, part_lse, o, lse, splits, D=D, WIDTH=blocks.width, SPLITS=MERGED_AT_ONCE)
+
+
+def device_splits(pairs: int, capacity: int, blocks: DecodeBlocks, device: torch.device) -> int:
+    """Return `splits_for` the device, which under the interpreter has no multiprocessors."""
+    if device.type != "cuda":
+        return INTERPRETED_SPLITS
+    slots = blocks.resident * torch.cuda.get_device_properties(device).multi_processor_count
+    return splits_for(pairs, -(-capacity // blocks.keys), slots)
+
+
+def arguments_of(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    lengths: Tensor,
+    table: Tensor | None,
+    part_o: Tensor,
+    part_lse: Tensor,
+    *,
+    scale: float,
+    window: int | None,
+) -> dict[str, Any]:
+    """Return what `read_split` is called with, by name; arguments as `decode_into`."""
+    pages, G, slots, D = k.shape
+    capacity, page = (slots, 0) if table is None else (slots * table.shape[1], slots)
+    blocks = blocks_of(D, q.dtype)
+    tensors = {"q": q, "k": k, "v": v, "lengths": lengths, "table": table}
+    strides = {f"{name}_at": None if part is None else part.stride() for name, part in tensors.items()}
+    numbers = {"factor": scale * log2(e), "window": min(window or capacity, capacity), "capacity": capacity}
+    constants = {"D": D, "PAGE": page, "WIDTH": blocks.width, "BLOCK": blocks.keys, "ROWS": blocks.rows}
+    parts = {"part_o": part_o, "part_lse": part_lse, "pages": pages, "group": q.shape[1] // G}
+    return {**tensors, **strides, **numbers, **constants, **parts}

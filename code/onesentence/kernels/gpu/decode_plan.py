@@ -13,15 +13,10 @@ from dataclasses import dataclass
 import torch
 
 from onesentence.checks import checked_integer
-
-DTYPES = (torch.float16, torch.bfloat16, torch.float32)
-"""What the kernels read."""
+from onesentence.kernels.gpu.blocks import SHARED_BYTES, width_of
 
 STEP_BYTES = 32 * 1024
 """Bytes of keys and values of a step, at most."""
-
-SHARED_BYTES = 227 * 1024
-"""Shared memory of a Hopper multiprocessor that programs may use."""
 
 WAVES = 2
 """How many times over the device should be filled at least, so that few of it idles while the last programs end."""
@@ -42,7 +37,7 @@ class DecodeBlocks:
 
     Attributes:
         keys: of one step, a power of two from 16.
-        dims: the power of two from the head size up.
+        width: the power of two from the head size up.
         rows: query heads in a tile: what a tensor core takes at least, or in float32, without one, half of that.
         warps: of a program.
         stages: steps that are worked on at once, the one being read among them.
@@ -53,13 +48,13 @@ class DecodeBlocks:
     """
 
     keys: int
-    dims: int
+    width: int
     rows: int
     warps: int
     stages: int
 
     def __post_init__(self) -> None:
-        for name, least in (("keys", 16), ("dims", 16), ("rows", 1), ("warps", 1), ("stages", 1)):
+        for name, least in (("keys", 16), ("width", 16), ("rows", 1), ("warps", 1), ("stages", 1)):
             value = checked_integer(name, getattr(self, name), least)
             if name != "stages" and value & (value - 1):
                 raise ValueError(f"{name} must be a power of two, got {value}")
@@ -75,24 +70,21 @@ def blocks_of(D: int, dtype: torch.dtype) -> DecodeBlocks:
 
     Args:
         D: head size, a multiple of 16 from 16 to 256; one that is no power of two is padded on chip only.
-        dtype: of keys and values.
+        dtype: of keys and values, float16, bfloat16 or float32.
 
     Raises:
-        TypeError: if the dtype is none of `DTYPES`.
         ValueError: if the head size is none of these.
 
     Example:
         >>> blocks_of(80, torch.float16)
-        DecodeBlocks(keys=64, dims=128, rows=16, warps=4, stages=3)
+        DecodeBlocks(keys=64, width=128, rows=16, warps=4, stages=3)
     """
-    if dtype not in DTYPES:
-        raise TypeError(f"q must be float16, bfloat16 or float32, got {dtype}")
     if D % 16 or not 16 <= D <= 256:
         raise ValueError(f"the head size must be a multiple of 16 from 16 to 256, got {D}")
-    dims = 1 << (D - 1).bit_length()
-    keys = min(128, STEP_BYTES // (2 * dims * dtype.itemsize))
-    rows, warps = (8, 8 if dims > 64 else 4) if dtype == torch.float32 else (16, 4)
-    return DecodeBlocks(keys, dims, rows, warps, stages=4 if dims < 64 else 3)
+    width = width_of(D)
+    keys = min(128, STEP_BYTES // (2 * width * dtype.itemsize))
+    rows, warps = (8, 8 if width > 64 else 4) if dtype == torch.float32 else (16, 4)
+    return DecodeBlocks(keys, width, rows, warps, stages=4 if width < 64 else 3)
 
 
 def splits_for(pairs: int, steps: int, slots: int) -> int:

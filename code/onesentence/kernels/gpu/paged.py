@@ -15,7 +15,7 @@ from torch import Tensor
 from onesentence.kernels.gpu.decode import (
     checked_lengths,
     checked_parts,
-    launch,
+    decode_into,
     outputs_of,
     refuse_gradients,
 )
@@ -81,7 +81,7 @@ def _decode_paged(
     outputs = _decode_paged_outputs(q, k_pages, v_pages, table, lengths, scale, window, splits)
     checked_lengths(lengths, table.shape[1] * k_pages.shape[2])
     checked_table(table, lengths, window, pages=k_pages.shape[0], page=k_pages.shape[2])
-    launch(q, k_pages, v_pages, lengths, table, *outputs, scale=scale, window=window, splits=splits)
+    decode_into(q, k_pages, v_pages, lengths, table, *outputs, scale=scale, window=window, splits=splits)
     return outputs
 
 

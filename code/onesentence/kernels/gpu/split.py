@@ -26,7 +26,7 @@ MERGED_AT_ONCE = 16
 
 
 @triton.jit
-def looked_up(block, last, start, length, row, table, table_entry, PAGE: tl.constexpr, BLOCK: tl.constexpr):
+def looked_up(block, last, start, length, row, table, table_at, PAGE: tl.constexpr, BLOCK: tl.constexpr):
     """Return the outer index of the keys of a block, or of each of them; -1 where no key may be read.
 
     Nothing in front of the window or beyond the length is looked up.
@@ -38,7 +38,7 @@ def looked_up(block, last, start, length, row, table, table_entry, PAGE: tl.cons
         length: behind the last.
         row: of the batch.
         table: pages of this row, or None.
-        table_entry: stride of the table.
+        table_at: strides of the table, or None.
         PAGE: keys of a page, a power of two; 0 without a table.
         BLOCK: a power of two.
     """
@@ -46,57 +46,34 @@ def looked_up(block, last, start, length, row, table, table_entry, PAGE: tl.cons
         outer = row
     elif PAGE >= BLOCK:  # the block lies in one page
         entry = block // (PAGE // BLOCK)
-        outer = tl.load(table + entry * table_entry, mask=block < last, other=-1)
+        outer = tl.load(table + entry * table_at[1], mask=block < last, other=-1)
     else:
         keys = block * BLOCK + tl.arange(0, BLOCK)
         outer = tl.load(
-            table + (keys // PAGE) * table_entry, mask=(keys >= start) & (keys < length), other=-1
+            table + (keys // PAGE) * table_at[1], mask=(keys >= start) & (keys < length), other=-1
         )
     return outer
 
 
 @triton.jit(do_not_specialize=["window", "capacity", "pages", "group"])
-def read_split(  # noqa: D417 (a stride is called after its tensor and axis)
-    q,
-    k,
-    v,
-    lengths,
-    table,
-    part_o,
-    part_lse,
-    factor,
-    window,
-    capacity,
-    pages,
-    group,
-    q_row,
-    q_head,
-    q_dim,
-    k_outer,
-    k_head,
-    k_key,
-    k_dim,
-    v_outer,
-    v_head,
-    v_key,
-    v_dim,
-    lengths_row,
-    table_row,
-    table_entry,
-    D: tl.constexpr,
-    PAGE: tl.constexpr,
-    DIMS: tl.constexpr,
-    BLOCK: tl.constexpr,
-    ROWS: tl.constexpr,
-):
+def read_split(
+    q, q_at, k, k_at, v, v_at, lengths, lengths_at, table, table_at, part_o, part_lse,
+    factor, window, capacity, pages, group,
+    D: tl.constexpr, PAGE: tl.constexpr, WIDTH: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr,
+):  # fmt: skip
     """Read one split of one row's keys with the query heads of one key head; grid (B, G * tiles, splits).
 
     Args:
         q: (B, H, D).
+        q_at: its strides, as all names that end so.
         k: (B, G, S, D), or pages (N, G, PAGE, D).
+        k_at: strides.
         v: as k.
+        v_at: strides.
         lengths: (B,).
+        lengths_at: stride, a tuple of one.
         table: (B, M), or None.
+        table_at: strides, or None.
         part_o: (B, H, splits, D) float32, contiguous.
         part_lse: (B, H, splits) float32, base 2, contiguous.
         factor: scale * log2(e).
@@ -104,10 +81,9 @@ def read_split(  # noqa: D417 (a stride is called after its tensor and axis)
         capacity: S, or M * PAGE.
         pages: N.
         group: H / G.
-        q_row: stride of q; so are all names of a tensor with an axis.
         D: head size.
         PAGE: see `looked_up`.
-        DIMS: the power of two from D up.
+        WIDTH: the power of two from D up.
         BLOCK: keys of one step.
         ROWS: query heads in a tile, a power of two; the keys of a larger group are read once for each tile.
     """
@@ -117,7 +93,7 @@ def read_split(  # noqa: D417 (a stride is called after its tensor and axis)
     split = tl.program_id(2)
     splits = tl.num_programs(2)
 
-    length = tl.minimum(tl.maximum(tl.load(lengths + row * lengths_row), 0), capacity).to(tl.int32)
+    length = tl.minimum(tl.maximum(tl.load(lengths + row * lengths_at[0]), 0), capacity).to(tl.int32)
     start = tl.maximum(length - window, 0)
     before = start // BLOCK  # blocks in front of the window
     blocks = tl.cdiv(length, BLOCK) - before
@@ -126,18 +102,20 @@ def read_split(  # noqa: D417 (a stride is called after its tensor and axis)
 
     member = (tl.program_id(1) % tiles) * ROWS + tl.arange(0, ROWS)  # of the group
     query_head = head * group + member
-    dims = tl.arange(0, DIMS)
-    q_at = q + row * q_row + query_head[:, None] * q_head + dims[None, :] * q_dim
-    queries = tl.load(q_at, mask=(member < group)[:, None] & (dims < D)[None, :], other=0.0)
-    k += head * k_head
-    v += head * v_head
+    dims = tl.arange(0, WIDTH)
+    places = query_head[:, None] * q_at[1] + dims.to(tl.int64)[None, :] * q_at[2]
+    queries = tl.load(
+        q + row * q_at[0] + places, mask=(member < group)[:, None] & (dims < D)[None, :], other=0.0
+    )
+    k += head * k_at[1]
+    v += head * v_at[1]
     if PAGE > 0:
-        table += row * table_row
+        table += row * table_at[0]
 
     m = tl.full((ROWS,), float("-inf"), tl.float32)
     l = tl.zeros((ROWS,), tl.float32)  # noqa: E741
-    u = tl.zeros((ROWS, DIMS), tl.float32)
-    outer = looked_up(first, last, start, length, row, table, table_entry, PAGE, BLOCK)
+    u = tl.zeros((ROWS, WIDTH), tl.float32)
+    outer = looked_up(first, last, start, length, row, table, table_at, PAGE, BLOCK)
     for block in tl.range(first, last):
         keys = block * BLOCK + tl.arange(0, BLOCK)
         there = (keys >= start) & (keys < length)
@@ -145,12 +123,11 @@ def read_split(  # noqa: D417 (a stride is called after its tensor and axis)
         if PAGE > 0:
             there = there & ((outer >= 0) & (outer < pages))
             slot = slot % PAGE
-        k_keys = outer.to(tl.int64) * k_outer + slot * k_key
-        v_keys = outer.to(tl.int64) * v_outer + slot * v_key
-        outer = looked_up(block + 1, last, start, length, row, table, table_entry, PAGE, BLOCK)  # in time
+        k_keys = outer.to(tl.int64) * k_at[0] + slot * k_at[2]
+        v_keys = outer.to(tl.int64) * v_at[0] + slot * v_at[2]
+        outer = looked_up(block + 1, last, start, length, row, table, table_at, PAGE, BLOCK)  # in time
         read = there[:, None] & (dims < D)[None, :]
-        k_at = k + k_keys[:, None] + dims[None, :] * k_dim
-        tile = tl.load(k_at, mask=read, other=0.0)
+        tile = tl.load(k + k_keys[:, None] + dims.to(tl.int64)[None, :] * k_at[3], mask=read, other=0.0)
         s = tl.dot(queries, tl.trans(tile), input_precision="ieee") * factor
         s = tl.where(there[None, :], s, float("-inf"))
         m_new = tl.maximum(m, tl.max(s, 1))
@@ -158,8 +135,7 @@ def read_split(  # noqa: D417 (a stride is called after its tensor and axis)
         p = tl.exp2(s - base[:, None])
         shrink = tl.exp2(m - base)
         l = l * shrink + tl.sum(p, 1)  # noqa: E741
-        v_at = v + v_keys[:, None] + dims[None, :] * v_dim
-        tile = tl.load(v_at, mask=read, other=0.0)
+        tile = tl.load(v + v_keys[:, None] + dims.to(tl.int64)[None, :] * v_at[3], mask=read, other=0.0)
         u = tl.dot(p.to(tile.dtype), tile, u * shrink[:, None], input_precision="ieee")
         m = m_new
 
@@ -171,7 +147,9 @@ def read_split(  # noqa: D417 (a stride is called after its tensor and axis)
 
 
 @triton.jit(do_not_specialize=["splits"])
-def merge_splits(part_o, part_lse, o, lse, splits, D: tl.constexpr, DIMS: tl.constexpr, SPLITS: tl.constexpr):
+def merge_splits(
+    part_o, part_lse, o, lse, splits, D: tl.constexpr, WIDTH: tl.constexpr, SPLITS: tl.constexpr
+):
     """Merge the parts of one query head; grid (B * H,).
 
     Args:
@@ -181,14 +159,14 @@ def merge_splits(part_o, part_lse, o, lse, splits, D: tl.constexpr, DIMS: tl.con
         lse: (B, H) float32, nats, contiguous.
         splits: number of parts.
         D: head size.
-        DIMS: the power of two from D up.
+        WIDTH: the power of two from D up.
         SPLITS: parts loaded together, a power of two.
     """
     row = tl.program_id(0).to(tl.int64)
-    dims = tl.arange(0, DIMS)
+    dims = tl.arange(0, WIDTH)
     m = -float("inf")
     l = 0.0  # noqa: E741
-    u = tl.zeros((DIMS,), tl.float32)
+    u = tl.zeros((WIDTH,), tl.float32)
     for first in tl.range(0, splits, SPLITS):
         parts = first + tl.arange(0, SPLITS)
         s = tl.load(part_lse + row * splits + parts, mask=parts < splits, other=float("-inf"))
