@@ -1,14 +1,17 @@
 """Attention tile by tile in PyTorch: the reference's result with a score table that never stands in memory.
 
     per block of queries        m = -inf,  l = 0,  u = 0
-    per tile of keys            m' = max(m, max s),  p = exp(s - m'),  l = e^(m - m') l + sum p,  u = e^(m - m') u + p V
-    at the end                  O = u / l,   L = m + log l
+    per tile of keys            m' = max(m, max s),  p = 2^(s - m'),  l = 2^(m - m') l + sum p,  u = 2^(m - m') u + p V
+    at the end                  O = u / l,   L = (m + log2 l) ln 2            s = scale Q K^T / ln 2
 
 Backward keeps q, k, v, O and L only and computes every tile of weights once more: `kernels.tiled_backward`. Extra memory
 grows with the length, not with its square; the arithmetic stays O(T S D). Milakov and Gimelshein 2018 (arXiv:1805.02867);
-Dao 2023 (arXiv:2307.08691), algorithm 1: queries outside, keys inside, one division at the end. Unlike there, a tile is as
-large as the processor's second-level cache allows, and the heads are walked through one after the other. Shapes and rules as
-in `kernels.sizes`; sections 7.5 to 7.7 of the course.
+Dao 2023 (arXiv:2307.08691), algorithm 1: queries outside, keys inside, one division at the end. Unlike there, a tile is
+chosen for the processor's second-level cache, and key heads come one after the other. Shapes and rules as in
+`kernels.sizes`; sections 7.5 to 7.7 of the course.
+
+Powers are of two because PyTorch's `exp` becomes a hundred times slower on the CPU for arguments below -87, which scores of
+a trained model reach.
 """
 
 from __future__ import annotations
@@ -22,7 +25,17 @@ from torch.autograd.function import once_differentiable
 
 from onesentence.kernels.sizes import Sizes, scale_of, sizes_of
 from onesentence.kernels.tiled_backward import gradients
-from onesentence.kernels.tiles import Blocks, Tile, Tiles, dtype_of_sums, rounds, spans
+from onesentence.kernels.tiles import (
+    LN2,
+    Blocks,
+    Tile,
+    Tiles,
+    by_group,
+    dtype_of_sums,
+    rounds,
+    spans,
+    weights_of,
+)
 
 
 def attention(
@@ -64,19 +77,25 @@ def attention(
         >>> o[0, 0, :, 0].tolist(), lse.exp().tolist()
         ([1.0, 2.0], [[[1.0, 2.0]]])
     """
-    for name, part in (("q", q), ("k", k), ("v", v), ("real", real)):
-        if not isinstance(part, Tensor) and (name != "real" or part is not None):
-            raise TypeError(f"{name} must be a tensor, got {type(part).__name__}")
-    sizes = sizes_of(q, k, v, real)
-    dtype_of_sums(q.dtype)
-    for name, part in (("k", k), ("v", v), ("real", real)):
-        if part is not None and part.device != q.device:
-            raise ValueError(f"{name} must be on the device of q, {q.device}, got {part.device}")
+    sizes = _checked(q, k, v, real)
     blocks = Blocks() if blocks is None else blocks
     if not isinstance(blocks, Blocks):
         raise TypeError(f"blocks must be Blocks, got {type(blocks).__name__}")
-    o, lse = _Tiled.apply(q, k, v, real, sizes, bool(causal), scale_of(scale, sizes.D), blocks)
+    o, lse = _Tiled.apply(q, k, v, real, sizes, causal, scale_of(scale, sizes.D), blocks)  # type: ignore[no-untyped-call]
     return o, lse
+
+
+def _checked(q: Tensor, k: Tensor, v: Tensor, real: Tensor | None) -> Sizes:
+    """Return the sizes of a read after refusing what `kernels.sizes` does not know about: no tensors, dtypes, devices."""
+    parts = {"q": q, "k": k, "v": v} | ({} if real is None else {"real": real})
+    for name, part in parts.items():
+        if not isinstance(part, Tensor):
+            raise TypeError(f"{name} must be a tensor, got {type(part).__name__}")
+        if part.device != q.device:
+            raise ValueError(f"{name} must be on the device of q, {q.device}, got {part.device}")
+    sizes = sizes_of(q, k, v, real)
+    dtype_of_sums(q.dtype)
+    return sizes
 
 
 class _Tiled(torch.autograd.Function):
@@ -96,14 +115,14 @@ class _Tiled(torch.autograd.Function):
         exact = dtype_of_sums(q.dtype)
         o = torch.empty(q.shape, dtype=q.dtype, device=q.device)
         lse = torch.empty(q.shape[:-1], dtype=exact, device=q.device)
-        grouped = [part.unflatten(1, (sizes.G, sizes.group)) for part in (q, o, lse)]
+        grouped = [by_group(part, sizes) for part in (q, o, lse)]
         buffer = blocks.buffer(sizes, q)
         for some in rounds(sizes, blocks.heads(sizes)):
             keys, values = some.keys(k, exact), some.keys(v, exact)
-            tiles = Tiles(sizes, blocks.keys, causal=causal, real=some.real(real))
+            tiles = Tiles(sizes, blocks, causal=causal, real=some.real(real), like=buffer)
             for rows in spans(sizes.T, blocks.rows(sizes)):
-                x = some.queries(grouped[0], rows, exact) * scale
-                read, mass = _read(x, keys, values, tiles.of(rows, q.device), buffer, sizes.group)
+                x = some.queries(grouped[0], rows, exact) * (scale / LN2)
+                read, mass = _read(x, keys, values, tiles.of(rows), buffer, sizes.group)
                 some.put_queries(grouped[1], rows, read)
                 some.put_queries(grouped[2], rows, mass)
         return o, lse
@@ -147,12 +166,12 @@ def _read(
         torch.bmm(x, keys[:, tile.keys].mT, out=scores)
         tile.close(scores, group)
         higher = torch.maximum(top, scores.amax(dim=-1, keepdim=True))
-        if tile.closed is not None:  # a row may have met nothing yet: without this, -inf - (-inf)
-            higher.masked_fill_(higher == -torch.inf, 0.0)
-        weights = scores.sub_(higher).exp_()
-        kept = top.sub_(higher).exp_()
+        if tile.biases:  # a row may have met nothing yet: without this, -inf - (-inf)
+            higher.clamp_(min=torch.finfo(higher.dtype).min)
+        weights = weights_of(scores, higher)
+        kept = top.sub_(higher).exp2_()
         mass.mul_(kept).add_(weights.sum(dim=-1, keepdim=True))
         read.mul_(kept).baddbmm_(weights, values[:, tile.keys])
         top = higher
-    lse = (top + mass.log()).squeeze(-1)
+    lse = top.add_(mass.log2()).mul_(LN2).squeeze(-1)
     return read.div_(mass.masked_fill_(mass == 0, 1.0)), lse

@@ -3,9 +3,9 @@
     P = exp(scale Q K^T - L)      dV = P^T dO      dS = P * (dO V^T - delta)      delta = sum(dO * O) - dL
     dQ = scale dS K               dK = dS^T (scale Q)
 
-Dao 2023 (arXiv:2307.08691), algorithm 2 and section 3.1; there the sum of dP * P is replaced by that of dO * O, which the
-head size bounds and not the length. dL, the gradient of the log-sum-exp, adds P dL to dS. Differences: queries are walked
-through outside and keys inside, as on the way forward, because one processor needs no independent blocks of keys.
+Dao 2023 (arXiv:2307.08691), algorithm 2. delta would be a row's sum of P * dP, over the keys; it equals that of O * dO, over
+the head size, which needs no table. dL, the gradient of the log-sum-exp, adds P dL to dS. Unlike there, queries are walked
+through outside and keys inside, as on the way forward: blocks of keys that work apart serve many processors, not one.
 Symbols as in `kernels.tiles`; section 7.5 of the course.
 """
 
@@ -17,7 +17,17 @@ import torch
 from torch import Tensor
 
 from onesentence.kernels.sizes import Sizes
-from onesentence.kernels.tiles import Blocks, Tile, Tiles, dtype_of_sums, rounds, spans
+from onesentence.kernels.tiles import (
+    LN2,
+    Blocks,
+    Tile,
+    Tiles,
+    by_group,
+    dtype_of_sums,
+    rounds,
+    spans,
+    weights_of,
+)
 
 
 def gradients(
@@ -55,19 +65,20 @@ def gradients(
     empty = lse == -torch.inf
     delta = (do.to(exact) * o).sum(dim=-1).sub_(dlse).masked_fill_(empty, 0.0)
     # exp(s - inf) = 0: rows that read nothing get no weight, and -inf - (-inf) is never formed
-    lse = lse.masked_fill(empty, torch.inf)
+    lse = (lse / LN2).masked_fill_(empty, torch.inf)
     dq, dk, dv = (torch.zeros(part.shape, dtype=exact, device=q.device) for part in (q, k, v))
-    grouped = [part.unflatten(1, (sizes.G, sizes.group)) for part in (q, do, lse, delta, dq)]
+    grouped = [by_group(part, sizes) for part in (q, do, lse, delta, dq)]
     buffers = blocks.buffer(sizes, q), blocks.buffer(sizes, q)
     for some in rounds(sizes, blocks.heads(sizes)):
+        # the gradients have no strides of their own, so these are views, and what is added to them stays
         read = [some.keys(part, exact) for part in (k, v, dk, dv)]
-        tiles = Tiles(sizes, blocks.keys, causal=causal, real=some.real(real))
+        tiles = Tiles(sizes, blocks, causal=causal, real=some.real(real), like=buffers[0])
         for rows in spans(sizes.T, blocks.rows(sizes)):
             x, dy, row_lse, row_delta = (some.queries(part, rows, exact) for part in grouped[:4])
-            block = x * scale, dy, row_lse[..., None], row_delta[..., None]
-            dx = _tiles_back(block, read, tiles.of(rows, q.device), buffers, sizes.group)
+            block = x * (scale / LN2), dy, row_lse[..., None], row_delta[..., None]
+            dx = _tiles_back(block, read, tiles.of(rows), buffers, sizes.group)
             some.put_queries(grouped[4], rows, dx.mul_(scale))
-    return dq.to(q.dtype), dk.to(q.dtype), dv.to(q.dtype)
+    return dq.to(q.dtype), dk.mul_(LN2).to(q.dtype), dv.to(q.dtype)
 
 
 def _tiles_back(
@@ -97,7 +108,7 @@ def _tiles_back(
         scores, dweights = (tile.room(buffer, n, R) for buffer in buffers)
         torch.bmm(x, keys.mT, out=scores)
         tile.close(scores, group)
-        weights = scores.sub_(lse).exp_()
+        weights = weights_of(scores, lse)
         dvalues.baddbmm_(weights.mT, dy)
         torch.bmm(dy, values.mT, out=dweights)
         dscores = dweights.sub_(delta).mul_(weights)
