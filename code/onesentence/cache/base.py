@@ -11,10 +11,15 @@ One forward pass over T new tokens is a `Step`:
     seen = step.put(layer, k, v)         every layer once, in any order; what the new queries may read, themselves among it
     step.commit()                        only now do `lengths` grow
 
-A pass that fails on its way commits nothing: the cache is as before, and the next `open` starts there again. `owner` is
-the fingerprint of the parameters that computed keys and values: the first step writes it into the cache, a later one with
-another is refused. Symbols: `B` rows, `T` new tokens, `S` slots that are read, `G` key heads, `D` head size, `L` layers.
-Sections 7.1 to 7.4 of the course.
+A pass that fails on its way commits nothing: the cache is as before, and the next `open` starts there again. One step is
+open at a time: `open`, `truncate` and `reset` overtake the step before, which then takes nothing more. `owner` is the
+fingerprint of the parameters that computed keys and values: the first step that is committed writes it into the cache, a
+later one with another is refused. No gradient flows through a cache: keys and values that require one are refused where
+gradients are recorded, because detaching them would train on wrong gradients without a word.
+
+`stepping` holds what every cache does alike, `new_tokens` positions and masks; the other modules say only how they store.
+Symbols: `B` rows, `T` new tokens, `S` slots that are read, `G` key heads, `D` head size, `L` layers. Sections 7.1 to 7.4 of
+the course.
 """
 
 from __future__ import annotations
@@ -41,8 +46,12 @@ class CacheSizes:
         device: where they lie, as PyTorch names it.
 
     Raises:
-        TypeError: if a size is not an integer.
-        ValueError: if one is less than 1.
+        TypeError: if a size is not an integer or `dtype` no floating-point dtype.
+        ValueError: if a size is less than 1 or PyTorch knows no such device.
+
+    Example:
+        >>> CacheSizes(layers=2, rows=1, heads=8, head_size=64, dtype=torch.bfloat16).token_bytes
+        4096
     """
 
     layers: int
@@ -55,6 +64,12 @@ class CacheSizes:
     def __post_init__(self) -> None:
         for name in ("layers", "rows", "heads", "head_size"):
             checked_integer(name, getattr(self, name), 1)
+        if not isinstance(self.dtype, torch.dtype) or not self.dtype.is_floating_point:
+            raise TypeError(f"dtype must be a floating-point dtype of torch, got {self.dtype}")
+        try:
+            torch.device(self.device)
+        except RuntimeError as error:
+            raise ValueError(f"device must be one that torch knows, got {self.device!r}") from error
 
     @property
     def token_bytes(self) -> int:
@@ -64,13 +79,15 @@ class CacheSizes:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What the queries of one step may read in one layer.
+    """What the queries of one step may read in one layer; to be read before the cache is written to again.
 
     Attributes:
-        k: (B, G, S, D).
+        k: (B, G, S, D); may be a view of the cache's own memory. Slots that hold no token of a row hold 0.
         v: (B, G, S, D).
-        mask: `True = may read`, broadcastable to (B, 1, T, S); None if every query may read every slot.
-        causal: instead of a mask: query i reads slots up to S - T + i. Never together with one.
+        mask: `True = may read`, broadcastable to (B, 1, T, S); None if every query may read every slot. The query of a
+            padding reads something, too, so that no row of it is empty.
+        causal: instead of a mask: query i reads slots 0 to i. Only where S = T, so that it means the same to those who align
+            queries to the start of the keys, as PyTorch does, and to those who align them to the end.
     """
 
     k: Tensor
@@ -83,12 +100,14 @@ class Step(ABC):
     """One pass over new tokens, of `KVCache.open`.
 
     Attributes:
-        positions: place of each new token in its row, (B, T) int64; 0 at padding, which nobody reads.
-        real: True at tokens, (B, T).
+        positions: place of each new token in its row, (B, T) int64 on the cache's device; 0 at padding, which nobody reads.
+        real: True at tokens, (B, T), on the cache's device.
+        lengths: tokens of each row, those of the step among them, (B,) int64 on the cache's device.
     """
 
     positions: Tensor
     real: Tensor
+    lengths: Tensor
 
     @abstractmethod
     def put(self, layer: int, k: Tensor, v: Tensor) -> Seen:
@@ -101,8 +120,8 @@ class Step(ABC):
 
         Raises:
             TypeError: if `layer` is not an integer or a dtype differs from the cache's.
-            ValueError: if there is no such layer, it has been put already, a shape or device does not fit, or the step is
-                over or has been overtaken by another one.
+            ValueError: if there is no such layer, it has been put already, a shape or device does not fit, a gradient is
+                required while gradients are recorded, or the step is over or has been overtaken.
         """
 
     @abstractmethod
@@ -119,28 +138,34 @@ class KVCache(ABC):
 
     Attributes:
         sizes: what it is made for.
-        lengths: tokens that each row has read, (B,) int64 on the CPU; the position of its next token.
-        owner: fingerprint of the parameters that filled it; None while it is empty.
         window: number of latest tokens that a query reads, itself among them; None means all.
     """
 
     sizes: CacheSizes
-    lengths: Tensor
-    owner: str | None
     window: int | None = None
+
+    @property
+    @abstractmethod
+    def lengths(self) -> Tensor:
+        """Tokens that each row has read, (B,) int64 on the CPU: the position of its next token. A copy."""
+
+    @property
+    @abstractmethod
+    def owner(self) -> str | None:
+        """Fingerprint of the parameters that filled it; None while it is empty."""
 
     @abstractmethod
     def open(self, real: Tensor, owner: str) -> Step:
         """Start a pass over new tokens.
 
         Args:
-            real: True at tokens, False at padding, (B, T). A row may have none.
-            owner: fingerprint of the parameters that will compute keys and values.
+            real: True at tokens, False at padding, (B, T). A row may have none. On the CPU it saves a wait for the device.
+            owner: fingerprint of the parameters that will compute keys and values, not empty.
 
         Raises:
-            TypeError: if `real` is not boolean.
-            ValueError: if it has another number of rows or no column, if the cache has no room for so many tokens, or
-                other parameters filled it. The cache stays as it was.
+            TypeError: if `real` is not boolean or `owner` no string.
+            ValueError: if `real` has another number of rows or no column, if the cache has no room for so many tokens, or
+                other parameters filled it. The cache stays as it was, and so does a step that is open.
         """
 
     @abstractmethod
@@ -156,10 +181,22 @@ class KVCache(ABC):
                 cache stays as it was.
         """
 
+    @abstractmethod
+    def reset(self, row: int) -> None:
+        """Empty one row for another sequence; the others stay as they are.
+
+        Args:
+            row: from 0.
+
+        Raises:
+            TypeError: if it is not an integer.
+            ValueError: if there is no such row.
+        """
+
     @property
     @abstractmethod
     def allocated_bytes(self) -> int:
-        """Bytes of memory that it occupies now."""
+        """Bytes of memory that keys and values occupy between steps, whether filled or not."""
 
     @property
     @abstractmethod

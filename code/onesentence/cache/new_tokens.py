@@ -1,0 +1,124 @@
+"""Where the tokens of one step stand, and which slots their queries may read.
+
+    row b has read n_b tokens; its r-th new token (from 0, padding not counted) has position n_b + r
+
+Query at position p reads the slot that holds position s if s <= p and, with a window, s > p - window. Nothing else is
+needed: no mask knows where padding stood. Symbols as in `cache.base`; sections 7.1 and 7.2 of the course.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class NewTokens:
+    """The tokens of one step.
+
+    Attributes:
+        real: True at tokens, (B, T).
+        positions: place of each in its row, (B, T) int64; 0 at padding.
+        before: tokens of each row without them, (B,) int64 on the CPU.
+        after: tokens of each row with them, likewise.
+        even: no padding, and all rows have one length.
+    """
+
+    real: Tensor
+    positions: Tensor
+    before: Tensor
+    after: Tensor
+    even: bool
+
+    @property
+    def T(self) -> int:
+        """Columns of the step, padding among them."""
+        return self.real.shape[1]
+
+    @property
+    def longest(self) -> int:
+        """Slots that the longest row needs; 1 if no row has a token, so that there is something to read."""
+        return max(1, int(self.after.max()))
+
+    @cached_property
+    def where(self) -> tuple[Tensor, Tensor]:
+        """Row and column of each token, padding left out: two of (n,)."""
+        rows, columns = self.real.nonzero(as_tuple=True)
+        return rows, columns
+
+    @cached_property
+    def places(self) -> Tensor:
+        """Position of each token, (n,), in the order of `where`."""
+        return self.positions[self.where]
+
+
+def new_tokens(lengths: Tensor, real: Tensor, device: torch.device) -> NewTokens:
+    """Return what is to be known of a step.
+
+    Args:
+        lengths: tokens of each row so far, (B,) int64 on the CPU.
+        real: True at tokens, (B, T).
+        device: of what it returns, unless it says CPU.
+
+    Example:
+        >>> real = torch.tensor([[False, True, True], [True, False, True]])
+        >>> new = new_tokens(torch.tensor([5, 0]), real, torch.device("cpu"))
+        >>> new.positions.tolist(), new.after.tolist(), new.even
+        ([[0, 5, 6], [0, 0, 1]], [7, 2], False)
+    """
+    at_hand = real.cpu()
+    places = lengths[:, None] + at_hand.cumsum(dim=1) - 1
+    even = bool(at_hand.all()) and bool((lengths == lengths[0]).all())
+    return NewTokens(
+        real=real.to(device),
+        positions=places.masked_fill(~at_hand, 0).to(device),
+        before=lengths,
+        after=lengths + at_hand.sum(dim=1),
+        even=even,
+    )
+
+
+def mask_of_run(new: NewTokens, start: int, S: int, window: int | None = None) -> tuple[Tensor | None, bool]:
+    """Return mask and `causal` of `Seen` where slot j of every row is the place of position start + j.
+
+    Args:
+        new: tokens that read.
+        start: position of the first slot.
+        S: slots. In rows that are even they end with the last new token, and a single query may read them all.
+        window: latest tokens that a query reads, itself among them.
+
+    Example:
+        >>> new = new_tokens(torch.tensor([2]), torch.ones(1, 2, dtype=torch.bool), torch.device("cpu"))
+        >>> mask_of_run(new, 0, 4)[0].int().tolist()
+        [[[[1, 1, 1, 0], [1, 1, 1, 1]]]]
+    """
+    if new.even and new.T == 1:
+        return None, False
+    if new.even and S == new.T and (window is None or window >= S):
+        return None, True
+    held = torch.arange(start, start + S, device=new.positions.device)
+    rows = 1 if new.even else len(new.positions)  # rows that are even share one mask
+    return mask_of_slots(new.positions[:rows], new.real[:rows], held[None], window), False
+
+
+def mask_of_slots(positions: Tensor, real: Tensor, held: Tensor, window: int | None = None) -> Tensor:
+    """Return the mask of `Seen` where slots hold whatever positions.
+
+    Args:
+        positions: of the queries, (B, T).
+        real: True at tokens, (B, T); the query of a padding reads slot 0, whatever it holds.
+        held: position that each slot holds, -1 if none, (B, S) or (1, S).
+        window: latest tokens that a query reads, itself among them.
+
+    Returns:
+        (B, 1, T, S).
+    """
+    asked, held = positions[:, :, None], held[:, None]
+    mask = (held >= 0) & (held <= asked)
+    if window is not None:
+        mask &= held > asked - window
+    mask[:, :, 0] |= ~real
+    return mask[:, None]

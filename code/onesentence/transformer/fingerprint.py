@@ -1,0 +1,105 @@
+"""Which parameters a model has, as one short name: what a cache of keys and values remembers of who filled it.
+
+The name is a hash of configuration, names, dtypes, shapes and bytes of all parameters, so a copy with equal numbers has the
+same one, and so has the same model on another device. Hashing reads every byte; a decoding step cannot pay for that. So the
+name is kept as long as nothing has changed that can be asked in microseconds: which tensors stand where in the modules,
+where their numbers lie, and how often each was written to (its version counter).
+
+Seen that way: steps of `torch.optim`, `load_state_dict`, edits under `no_grad`, `.double()`, a parameter or module that was
+replaced. Not seen: writing through `.data`, which PyTorch hides from the counter; `seq2seq.adam.Adam` writes so. After that,
+`torch.autograd.graph.increment_version` of the parameters, or `Fingerprint.forget`, has the name computed anew;
+`causal_training.train_causal` does it. Sections 7.1 and 7.2 of the course.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+def computed(model: nn.Module, config: object) -> str:
+    """Return the name of a model's parameters, every byte of them read.
+
+    Args:
+        model: its parameters count, shared ones once; nothing else of it does.
+        config: its printed form counts, so a frozen dataclass.
+
+    Returns:
+        32 hexadecimal digits.
+
+    Example:
+        >>> one, two = nn.Linear(2, 1), nn.Linear(2, 1)
+        >>> _ = two.load_state_dict(one.state_dict())
+        >>> computed(one, None) == computed(two, None), computed(one, None) == computed(one.double(), None)
+        (True, False)
+    """
+    digest = hashlib.sha256(repr(config).encode())
+    for name, parameter in model.named_parameters():
+        digest.update(f"\0{name} {parameter.dtype} {tuple(parameter.shape)}\0".encode())
+        digest.update(parameter.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()[:32]
+
+
+class Fingerprint:
+    """The name of one model's parameters, kept while they are the same.
+
+    Example:
+        >>> layer, name = nn.Linear(2, 1), Fingerprint()
+        >>> before = name.of(layer)
+        >>> with torch.no_grad():
+        ...     _ = layer.bias.add_(1)
+        >>> name.of(layer) == before
+        False
+    """
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Have the name computed anew when it is asked for next."""
+        self._name = ""
+        self._config: object = None
+        self._parts: list[tuple[dict[str, Any], str, object]] = []
+        self._tensors: list[tuple[Tensor, Tensor, int, int]] = []
+
+    def of(self, model: nn.Module, config: object = None) -> str:
+        """Return the name, as `computed`.
+
+        Args:
+            model: always the same one.
+            config: of the model.
+        """
+        if not (self._name and config is self._config and self._unchanged()):
+            self.forget()
+            name = computed(model, config)
+            parameters = list(model.parameters())
+            if any(each.is_inference() for each in parameters):
+                return (
+                    name  # made in inference mode: they have no version counter, so every question reads all
+                )
+            self._parts = [
+                (entries, key, value)
+                for module in model.modules()
+                for entries in (module._parameters, module._modules)
+                for key, value in entries.items()
+            ]
+            # the detached tensor keeps the memory, so that no other parameter can come to lie at its address
+            self._tensors = [(each, each.detach(), each.data_ptr(), each._version) for each in parameters]
+            self._name, self._config = name, config
+        return self._name
+
+    def _unchanged(self) -> bool:
+        return all(entries.get(key) is value for entries, key, value in self._parts) and all(
+            each._version == version and each.data_ptr() == address
+            for each, _, address, version in self._tensors
+        )
+
+    def __deepcopy__(self, memo: object) -> Fingerprint:
+        """Return one that knows nothing yet: a copy of a model has modules and tensors of its own."""
+        return Fingerprint()
+
+    def __reduce__(self) -> tuple[type[Fingerprint], tuple[()]]:
+        return Fingerprint, ()

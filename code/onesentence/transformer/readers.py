@@ -1,0 +1,81 @@
+"""Which code executes a read of `cache.Seen`, by name; nobody is replaced by another one without a word.
+
+    sdpa        `scaled_dot_product_attention`, any mask; PyTorch picks its backend
+    reference   `kernels.reference`, the score table in memory
+
+All give (B, H, T, D) for queries (B, H, T, D) and keys and values (B, G, S, D). A mask that differs from query to query
+(a window, rows of different lengths that read several tokens) is for "sdpa" only: the others know the causal order and which
+keys count. Sections 7.6 and 7.8 of the course.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import torch
+from torch import Tensor, nn
+
+from onesentence.cache.base import Seen
+from onesentence.checks import checked_choice
+from onesentence.kernels import reference
+
+Reader: TypeAlias = Callable[[Tensor, Seen], Tensor]
+"""Takes queries (B, H, T, D) and what they may read; returns what they have read, (B, H, T, D)."""
+
+
+def by_sdpa(q: Tensor, seen: Seen) -> Tensor:
+    """Read with PyTorch's own function, which takes any mask."""
+    T, S = q.shape[2], seen.k.shape[2]
+    mask, causal = seen.mask, seen.causal and T > 1  # a single query stands at the last key and reads all
+    if causal and T != S:  # PyTorch would stand the queries at the beginning of the keys
+        mask, causal = torch.ones(T, S, dtype=torch.bool, device=q.device).tril(S - T), False
+    return nn.functional.scaled_dot_product_attention(
+        q, seen.k, seen.v, attn_mask=mask, is_causal=causal, enable_gqa=q.shape[1] != seen.k.shape[1]
+    )
+
+
+def by_reference(q: Tensor, seen: Seen) -> Tensor:
+    """Read with the score table written out."""
+    real = which_keys("reference", seen)
+    return reference.attention(q, seen.k, seen.v, causal=seen.causal, real=real)[0]
+
+
+def which_keys(name: str, seen: Seen) -> Tensor | None:
+    """Return a mask that is the same for all queries and heads as keys that count, (B, S).
+
+    Args:
+        name: of the reader, for the error message.
+        seen: what is to be read.
+
+    Raises:
+        ValueError: if the mask differs from query to query or from head to head.
+    """
+    if seen.mask is None:
+        return None
+    B, _, S, _ = seen.k.shape
+    own = (1,) * (4 - seen.mask.ndim) + tuple(seen.mask.shape)
+    if own[1:3] != (1, 1):
+        raise ValueError(
+            f'reader {name!r} needs one mask for all queries, got shape {tuple(seen.mask.shape)}; "sdpa" takes it'
+        )
+    return seen.mask.reshape(own).expand(B, 1, 1, S)[:, 0, 0]
+
+
+READERS: dict[str, Reader] = {"sdpa": by_sdpa, "reference": by_reference}
+"""By name."""
+
+
+def reader_of(name: str) -> Reader:
+    """Return a reader.
+
+    Raises:
+        ValueError: if there is none of that name.
+
+    Example:
+        >>> reader_of("flash")
+        Traceback (most recent call last):
+        ValueError: reader: expected one of sdpa, reference, got 'flash'
+    """
+    checked_choice("reader", name, tuple(READERS))
+    return READERS[name]
