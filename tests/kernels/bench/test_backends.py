@@ -79,19 +79,30 @@ def test_absent_backends_say_why() -> None:
     assert named("flex").passes(short, CPU) == "is compiled for each length; measured at 4096 and 16384 only"
 
 
+KERNELS = ("triton", "triton split", "triton one part", "triton paged")
+
+
 def test_without_triton_or_with_its_interpreter_the_reason_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     triton = pytest.importorskip("triton", reason="Triton is there on Linux x86-64 only")
-    device = torch.device("cuda")
-    for interpret, start in ((True, "runs under Triton's interpreter here"), (False, "")):
-        monkeypatch.setattr(triton.knobs.runtime, "interpret", interpret)
-        for name in ("triton", "triton split", "triton one part", "triton paged"):
-            assert named(name).missing(device)[:36] == start
+    monkeypatch.setattr(triton.knobs.runtime, "interpret", True)
+    for name in KERNELS:
+        assert named(name).missing(torch.device("cuda")).startswith("runs under Triton's interpreter here")
     monkeypatch.setitem(sys.modules, "triton", None)
-    for name in ("triton", "triton split"):
-        assert named(name).missing(device).startswith("needs Triton: ")
+    for name in KERNELS:
+        assert named(name).missing(torch.device("cuda")).startswith("needs Triton: ")
 
 
-@pytest.mark.parametrize("name", ["triton", "triton split", "triton one part", "triton paged"])
+def test_with_triton_the_kernels_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("triton", reason="Triton is there on Linux x86-64 only")
+    monkeypatch.setattr(cuda, "no_triton", lambda: "")
+    assert [named(name).missing(torch.device("cuda")) for name in KERNELS] == [""] * 4
+    monkeypatch.setitem(sys.modules, "onesentence.kernels.gpu.attention", None)
+    monkeypatch.delattr("onesentence.kernels.gpu.attention")
+    assert named("triton").missing(torch.device("cuda")).startswith("cannot be imported: ")
+    assert named("triton paged").missing(torch.device("cuda")) == ""
+
+
+@pytest.mark.parametrize("name", KERNELS)
 def test_kernels_of_triton_compute_what_the_reference_computes(name: str) -> None:
     pytest.importorskip("triton", reason="Triton is there on Linux x86-64 only")
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")  # on the CPU under the interpreter
