@@ -68,3 +68,21 @@ def test_measure_gives_every_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert torch.get_num_threads() == before
     with pytest.raises(RuntimeError, match="memory of naive: killed"):
         bench_kernels.measure(lengths=(17,), runs=1)
+
+
+def test_decoding_rows_by_hand() -> None:
+    rows = bench_kernels.decoding_rows(
+        [512, 1024, 8], [[1.0, 2.0], [1.0, 1.0], [1.0]], [[6.0, 8.0], [9.0, 9.5], [3.0]]
+    )
+    assert [(row.value, row.goal, row.met) for row in rows] == [
+        (5.0, 5.0, True),
+        (9.25, 10.0, False),
+        (3.0, None, None),
+    ]
+    assert rows[0].what == "decoding 512 tokens, without cache over with"
+
+
+def test_measure_decoding_gives_a_line_for_each_length() -> None:
+    rows = bench_kernels.measure_decoding(lengths=(3, 6), runs=2)
+    assert [row.what.split()[1] for row in rows] == ["3", "6"]
+    assert all(row.value > 0 for row in rows)

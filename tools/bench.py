@@ -13,7 +13,8 @@ Everything is built in a scratch copy, by `jupyter-book build .`; of the checkou
 - recurrent: the hand-written RNN, forwards and back, beside `torch.nn.RNN` (`tools/bench_recurrent.py`).
 - beam: the batched beam search beside the plain loop (`tools/bench_beam.py`).
 - transformer: the encoder block beside `nn.TransformerEncoderLayer` (`tools/bench_transformer.py`).
-- kernels: tiled attention beside the naive version and PyTorch's, time and memory (`tools/bench_kernels.py`).
+- kernels: tiled attention beside the naive version and PyTorch's, time and memory; decoding with and without a cache
+  (`tools/bench_kernels.py`).
 """
 
 from __future__ import annotations
@@ -347,6 +348,7 @@ def main() -> int:
     rows += bench_transformer.measure()
     print("bench: kernels", flush=True)
     rows += bench_kernels.measure()
+    rows += bench_kernels.measure_decoding()
     print(table(rows))
     target = ROOT / "_build" / "bench.json"
     target.parent.mkdir(exist_ok=True)

@@ -5,6 +5,9 @@ softmax, product, and beside `scaled_dot_product_attention` pinned to its FLASH_
 mask beside itself without one. All take turns within a repetition, RUNS times; what counts is the median of the ratios.
 Each is held against the reference before (`kernels.bench.correctness`). Memory is how far the peak of a fresh process
 rises above the inputs (`kernels.bench.memory`). `python -m onesentence.kernels.bench` has more lengths, and the GPU.
+
+Decoding: a decoder-only model of two layers of width 128 with a contiguous cache, beside the same without one
+(`experiments.cached_decoding`, which checks that both give the same logits).
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from bench import Row
     from onesentence.kernels.bench.timing import Call
 
+    Times = Sequence[float]
+
 LENGTHS = (4096, 8192)
 RUNS = 3
 OVER_NAIVE = {4096: 1.5, 8192: 2.0}
@@ -29,6 +34,8 @@ CAUSAL = 0.6
 """The most that it may take with a causal mask, of its time without one."""
 MEMORY = 40.0
 """How many times less memory than the naive version it is to take, at the last length."""
+DECODED = {512: 5.0, 1024: 10.0}
+"""How many times faster decoding is to be with a cache than without one, by number of tokens."""
 _SIDES = {"naive": "naive", "sdpa": "sdpa flash", "tiled": "tiled"}
 
 
@@ -94,6 +101,34 @@ def memory_row(T: int, naive: int, tiled: int) -> Row:
 
     note = f"{naive / 1e6:.0f} MB beside {tiled / 1e6:.1f} MB"
     return Row(f"attention, N={T}, memory, naive over tiled", naive / tiled, "", note, MEMORY, least=True)
+
+
+def decoding_rows(lengths: Sequence[int], cached: Sequence[Times], again: Sequence[Times]) -> list[Row]:
+    """Return the lines for decoding with and without a cache.
+
+    Args:
+        lengths: tokens that were decoded.
+        cached: by length the seconds with a cache, one a repetition.
+        again: the same without one, taken in turn.
+    """
+    rows = []
+    for n, fast, slow in zip(lengths, cached, again, strict=True):
+        row = ratio_row(f"decoding {n} tokens, without cache over with", list(zip(slow, fast, strict=True)))
+        rows.append(replace(row, goal=DECODED.get(n), least=True))
+    return rows
+
+
+def measure_decoding(lengths: Sequence[int] = tuple(DECODED), runs: int = RUNS) -> list[Row]:
+    """Decode with a contiguous cache and without one, in turn; return the lines of the table.
+
+    Args:
+        lengths: tokens.
+        runs: repetitions.
+    """
+    from onesentence.experiments.cached_decoding import CachedDecoding, run
+
+    metrics = run(CachedDecoding(lengths=tuple(lengths), repeats=runs, device="cpu")).metrics
+    return decoding_rows(lengths, metrics["contiguous"][0], metrics["again"][0])
 
 
 def measure(lengths: Sequence[int] = LENGTHS, runs: int = RUNS) -> list[Row]:
