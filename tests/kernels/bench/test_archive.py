@@ -34,7 +34,8 @@ def planted(**facts: Any) -> Record:
         "device": "NVIDIA H200",
         "threads": 16,
         "date": "2026-11-30T12:00:00+00:00",
-        "commit": "",
+        "commit": "abc",
+        "backends": {"naive": "the table in memory"},
     }
     metrics = {name: [[]] for name in archive.METRICS} | {"rows": [[ROW]]}
     config = {"about": known | facts, "only": ""}
@@ -70,6 +71,10 @@ def test_the_newest_of_each_device_and_suite(tmp_path: Path) -> None:
         (b"{", "x.json: Expecting property name"),
         (b"\xff", "x.json: 'utf-8' codec"),
         (b"[]", "x.json: not a record"),
+        (
+            planted(commit="").to_json().encode(),
+            "x.json: names no commit; run from a checkout, or with --comm",
+        ),
         (planted(complete=False).to_json().encode(), "x.json: a run that is not complete does not belong"),
         (
             planted().to_json().replace('"only": ""', '"only": "D64"').encode(),

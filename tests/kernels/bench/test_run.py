@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from onesentence.evidence.records import Record
-from onesentence.kernels.bench import ceilings, memory, run
+from onesentence.kernels.bench import ceilings, machine, memory, run
 from onesentence.kernels.bench.archive import about, read, rows
 from onesentence.kernels.bench.backends import COMMON, Backend, Forward, naive
 from onesentence.kernels.bench.cases import Case, square
@@ -77,6 +77,7 @@ def test_a_run_gives_a_row_for_every_case_and_backend_and_a_record_that_reads_ba
     assert record.metrics["faulty"] == [[]]
     facts = about(record)
     assert (facts["suite"], facts["complete"], facts["threads"]) == ("attention-cpu-quick", True, 1)
+    assert set(facts["backends"]) > {"naive", "tiled", "triton paged"}
     assert set(record.versions) == {"python", "numpy", "torch", "triton", "cuda"}
     assert Record.from_json(record.to_json()).to_json() == record.to_json()
     assert read(record.to_json()).metrics == record.metrics
@@ -88,6 +89,13 @@ def test_a_run_gives_a_row_for_every_case_and_backend_and_a_record_that_reads_ba
     assert "absent: flex is for cuda only" in printed
     assert SMALL[2].name in printed
     assert "NOT COMPLETE" not in printed
+
+
+def test_the_commit_is_asked_of_the_checkout_unless_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "commit", lambda: "asked+")
+    for given, expected in (("", "asked+"), ("given", "given")):
+        record = run.run(dataclasses.replace(ONCE, commit=given), COMMON[:1], SMALL[:1])
+        assert about(record)["commit"] == expected
 
 
 def test_rates_are_work_over_time_and_traffic_for_decode() -> None:

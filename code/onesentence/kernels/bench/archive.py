@@ -24,13 +24,14 @@ ABOUT: Mapping[str, type] = {
     "threads": int,
     "date": str,
     "commit": str,
+    "backends": dict,
 }
 METRICS = ("rows", "ceilings", "memory", "absent", "faulty")
 ROW: Mapping[str, type] = {"name": str, "case": dict, "backend": str, "status": str, "reason": str}
 
 
 def about(record: Record) -> dict[str, Any]:
-    """Return what a record says of its run: suite, device in words, date, commit, threads, whether it is complete."""
+    """Return what a record says of its run: ABOUT, of which `backends` says in words what each of them is."""
     found: dict[str, Any] = record.config["about"]
     return found
 
@@ -85,7 +86,7 @@ def archived(folder: Path = FOLDER) -> tuple[Record, ...]:
         Ordered by suite and device; empty where nothing is archived.
 
     Raises:
-        ValueError: if a file is damaged, or a run is not complete, naming the file.
+        ValueError: if a file is damaged, a run is not complete or names no commit, naming the file.
     """
     newest: dict[tuple[str, str], Record] = {}
     for file in sorted(folder.glob("*.json")):
@@ -95,6 +96,8 @@ def archived(folder: Path = FOLDER) -> tuple[Record, ...]:
             raise ValueError(f"{file.name}: {error}") from None
         if not about(record)["complete"] or record.config.get("only"):
             raise ValueError(f"{file.name}: a run that is not complete does not belong into the archive")
+        if not about(record)["commit"]:
+            raise ValueError(f"{file.name}: names no commit; run from a checkout, or with --commit")
         key = (about(record)["suite"], about(record)["device"])
         if key not in newest or about(newest[key])["date"] < about(record)["date"]:
             newest[key] = record

@@ -47,6 +47,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument(
         "--limit", type=float, help=f"seconds after which no case is begun; on cuda {CUDA_LIMIT:g} by default"
     )
+    found.add_argument("--commit", default="", help="of the sources, where they are not in a checkout")
     return found
 
 
@@ -92,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     device = asked.device or ("cuda" if torch.cuda.is_available() else "cpu")
     limit = CUDA_LIMIT if asked.limit is None and device == "cuda" else asked.limit
     try:
-        bench = Bench(device, asked.quick, asked.only, asked.seed, asked.repeats, limit)
+        bench = Bench(device, asked.quick, asked.only, asked.seed, asked.repeats, limit, asked.commit)
         bench.cases()
         file = asked.out or default_file(bench)
         if file.exists() and not asked.force:

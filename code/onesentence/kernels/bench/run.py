@@ -42,6 +42,7 @@ class Bench:
         seed: of the inputs.
         repeats: of each call; None leaves them to the clock and the case.
         limit: seconds after which no further case is begun; None for no limit.
+        commit: of the sources, where they lie in no checkout that could be asked.
     """
 
     device: str
@@ -50,6 +51,7 @@ class Bench:
     seed: int = 0
     repeats: int | None = None
     limit: float | None = None
+    commit: str = ""
 
     def __post_init__(self) -> None:
         checked_choice("device", self.device, DEVICES)
@@ -148,7 +150,7 @@ def run(
             _measure(bench, device, backends, chosen, found, say)
         except KeyboardInterrupt:
             found.stopped = "interrupted"
-        return _record(bench, device, found, date, time.perf_counter() - started)
+        return _record(bench, device, backends, found, date, time.perf_counter() - started)
 
 
 @contextmanager
@@ -194,7 +196,9 @@ def _measure(
                 found.memory.append(memory.measured(name, memory.memory_case(T), bench.seed))
 
 
-def _record(bench: Bench, device: torch.device, found: Found, date: str, seconds: float) -> Record:
+def _record(
+    bench: Bench, device: torch.device, backends: Sequence[Backend], found: Found, date: str, seconds: float
+) -> Record:
     about: dict[str, Any] = {
         "suite": bench.suite,
         "complete": not found.stopped,
@@ -202,7 +206,8 @@ def _record(bench: Bench, device: torch.device, found: Found, date: str, seconds
         "device": machine.device_words(device),
         "threads": torch.get_num_threads(),
         "date": date,
-        "commit": machine.commit(),
+        "commit": bench.commit or machine.commit(),
+        "backends": {backend.name: backend.note for backend in backends},
     }
     return Record(
         name="kernels_bench",
