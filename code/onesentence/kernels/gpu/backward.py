@@ -12,9 +12,7 @@ P is 0. Dao 2023 (FlashAttention-2, arXiv:2307.08691), algorithm 2, there in one
 
 from __future__ import annotations
 
-import triton
-import triton.language as tl
-
+from onesentence.kernels.gpu.runtime import tl, triton
 from onesentence.kernels.gpu.tiles import load_tile, row_pointers, span, store_tile
 
 

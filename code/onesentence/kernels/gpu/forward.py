@@ -16,12 +16,11 @@ from __future__ import annotations
 
 from math import log2
 
-import triton
-import triton.language as tl
 from torch import Tensor
 
 from onesentence.kernels.gpu.blocks import Blocks, width_of
 from onesentence.kernels.gpu.launch import Launch, Packing, blocks_for, describe, operand, strides_of
+from onesentence.kernels.gpu.runtime import tl, triton
 from onesentence.kernels.gpu.tiles import load_tile, row_pointers, span, store_tile
 
 LOG2_E = log2(2.718281828459045)
