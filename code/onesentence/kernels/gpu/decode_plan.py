@@ -100,7 +100,7 @@ def splits_for(pairs: int, steps: int, slots: int) -> int:
         last wave hardly longer than the best. At most one for `LEAST_STEPS` steps.
 
     Example:
-        >>> [splits_for(pairs, steps=64, slots=3 * 132) for pairs in (1, 16 * 8, 2048)]
+        >>> [splits_for(pairs, steps=64, slots=3 * 132) for pairs in (1, 16 * 8, 2**14)]
         [32, 9, 1]
     """
     most = max(1, min(steps // LEAST_STEPS, MOST_SPLITS))
