@@ -1,17 +1,14 @@
 """Attention tile by tile in PyTorch: the reference's result with a score table that never stands in memory.
 
     per block of queries        m = -inf,  l = 0,  u = 0
-    per tile of keys            m' = max(m, max s),  p = 2^(s - m'),  l = 2^(m - m') l + sum p,  u = 2^(m - m') u + p V
-    at the end                  O = u / l,   L = (m + log2 l) ln 2            s = scale Q K^T / ln 2
+    per tile of keys            m' = max(m, max s),  p = e^(s - m'),  l = e^(m - m') l + sum p,  u = e^(m - m') u + p V
+    at the end                  O = u / l,   L = m + log l
 
 Backward keeps q, k, v, O and L only and computes every tile of weights once more: `kernels.tiled_backward`. Extra memory
 grows with the length, not with its square; the arithmetic stays O(T S D). Milakov and Gimelshein 2018 (arXiv:1805.02867);
 Dao 2023 (arXiv:2307.08691), algorithm 1: queries outside, keys inside, one division at the end. Unlike there, a tile is
 chosen for the processor's second-level cache, and key heads come one after the other. Shapes and rules as in
 `kernels.sizes`; sections 7.5 to 7.7 of the course.
-
-Powers are of two because PyTorch's `exp` becomes a hundred times slower on the CPU for arguments below -87, which scores of
-a trained model reach.
 """
 
 from __future__ import annotations
@@ -26,7 +23,6 @@ from torch.autograd.function import once_differentiable
 from onesentence.kernels.sizes import Sizes, scale_of, sizes_of
 from onesentence.kernels.tiled_backward import gradients
 from onesentence.kernels.tiles import (
-    LN2,
     Blocks,
     Tile,
     Tiles,
@@ -121,8 +117,8 @@ class _Tiled(torch.autograd.Function):
             keys, values = some.keys(k, exact), some.keys(v, exact)
             tiles = Tiles(sizes, blocks, causal=causal, real=some.real(real), like=buffer)
             for rows in spans(sizes.T, blocks.rows(sizes)):
-                x = some.queries(grouped[0], rows, exact) * (scale / LN2)
-                read, mass = _read(x, keys, values, tiles.of(rows), buffer, sizes.group)
+                x = some.queries(grouped[0], rows, exact)
+                read, mass = _read(x, keys, values, tiles.of(rows), buffer, sizes.group, scale)
                 some.put_queries(grouped[1], rows, read)
                 some.put_queries(grouped[2], rows, mass)
         return o, lse
@@ -144,34 +140,36 @@ class _Tiled(torch.autograd.Function):
 
 
 def _read(
-    x: Tensor, keys: Tensor, values: Tensor, tiles: Iterable[Tile], buffer: Tensor, group: int
+    x: Tensor, keys: Tensor, values: Tensor, tiles: Iterable[Tile], buffer: Tensor, group: int, scale: float
 ) -> tuple[Tensor, Tensor]:
     """Read with one block of queries.
 
     Args:
-        x: scaled queries, (n, R, D).
+        x: queries, (n, R, D).
         keys: (n, S, D).
         values: (n, S, D).
         tiles: what the block meets.
         buffer: room for one tile.
         group: query heads among the R rows.
+        scale: of scores; applied to the products, which rounds less than applying it to the queries would.
 
     Returns:
         Output (n, R, D) and log-sum-exp (n, R).
     """
     n, R, _ = x.shape
+    lowest = torch.finfo(x.dtype).min
     top, mass, read = x.new_full((n, R, 1), -torch.inf), x.new_zeros(n, R, 1), torch.zeros_like(x)
     for tile in tiles:
         scores = tile.room(buffer, n, R)
-        torch.bmm(x, keys[:, tile.keys].mT, out=scores)
+        scores.baddbmm_(x, keys[:, tile.keys].mT, beta=0, alpha=scale)
         tile.close(scores, group)
         higher = torch.maximum(top, scores.amax(dim=-1, keepdim=True))
         if tile.biases:  # a row may have met nothing yet: without this, -inf - (-inf)
-            higher.clamp_(min=torch.finfo(higher.dtype).min)
+            higher.clamp_(min=lowest)
         weights = weights_of(scores, higher)
-        kept = top.sub_(higher).exp2_()
+        kept = top.sub_(higher).exp_()
         mass.mul_(kept).add_(weights.sum(dim=-1, keepdim=True))
         read.mul_(kept).baddbmm_(weights, values[:, tile.keys])
         top = higher
-    lse = top.add_(mass.log2()).mul_(LN2).squeeze(-1)
+    lse = top.add_(mass.log()).squeeze(-1)
     return read.div_(mass.masked_fill_(mass == 0, 1.0)), lse

@@ -1,7 +1,7 @@
 """Gradients of tiled attention: every tile of weights is computed once more, from q, k and the log-sum-exp.
 
     P = exp(scale Q K^T - L)      dV = P^T dO      dS = P * (dO V^T - delta)      delta = sum(dO * O) - dL
-    dQ = scale dS K               dK = dS^T (scale Q)
+    dQ = scale dS K               dK = scale dS^T Q
 
 Dao 2023 (arXiv:2307.08691), algorithm 2. delta would be a row's sum of P * dP, over the keys; it equals that of O * dO, over
 the head size, which needs no table. dL, the gradient of the log-sum-exp, adds P dL to dS. Unlike there, queries are walked
@@ -18,7 +18,6 @@ from torch import Tensor
 
 from onesentence.kernels.sizes import Sizes
 from onesentence.kernels.tiles import (
-    LN2,
     Blocks,
     Tile,
     Tiles,
@@ -65,7 +64,7 @@ def gradients(
     empty = lse == -torch.inf
     delta = (do.to(exact) * o).sum(dim=-1).sub_(dlse).masked_fill_(empty, 0.0)
     # exp(s - inf) = 0: rows that read nothing get no weight, and -inf - (-inf) is never formed
-    lse = (lse / LN2).masked_fill_(empty, torch.inf)
+    lse = lse.masked_fill(empty, torch.inf)
     dq, dk, dv = (torch.zeros(part.shape, dtype=exact, device=q.device) for part in (q, k, v))
     grouped = [by_group(part, sizes) for part in (q, do, lse, delta, dq)]
     buffers = blocks.buffer(sizes, q), blocks.buffer(sizes, q)
@@ -75,10 +74,10 @@ def gradients(
         tiles = Tiles(sizes, blocks, causal=causal, real=some.real(real), like=buffers[0])
         for rows in spans(sizes.T, blocks.rows(sizes)):
             x, dy, row_lse, row_delta = (some.queries(part, rows, exact) for part in grouped[:4])
-            block = x * (scale / LN2), dy, row_lse[..., None], row_delta[..., None]
-            dx = _tiles_back(block, read, tiles.of(rows), buffers, sizes.group)
+            block = x, dy, row_lse[..., None], row_delta[..., None]
+            dx = _tiles_back(block, read, tiles.of(rows), buffers, sizes.group, scale)
             some.put_queries(grouped[4], rows, dx.mul_(scale))
-    return dq.to(q.dtype), dk.mul_(LN2).to(q.dtype), dv.to(q.dtype)
+    return dq.to(q.dtype), dk.mul_(scale).to(q.dtype), dv.to(q.dtype)
 
 
 def _tiles_back(
@@ -87,18 +86,20 @@ def _tiles_back(
     tiles: Iterable[Tile],
     buffers: tuple[Tensor, Tensor],
     group: int,
+    scale: float,
 ) -> Tensor:
     """Go back through the tiles of one block of queries, adding to the gradients of keys and values.
 
     Args:
-        block: scaled queries and gradient of their output, (n, R, D); log-sum-exp and delta, (n, R, 1).
+        block: queries and gradient of their output, (n, R, D); log-sum-exp and delta, (n, R, 1).
         read: keys, values and their gradients, (n, S, D).
         tiles: what the block meets.
         buffers: room for two tiles.
         group: query heads among the R rows.
+        scale: of scores.
 
     Returns:
-        Gradient of the scaled queries, (n, R, D).
+        Gradient of the scaled queries, (n, R, D); that of the keys lacks the scale, too.
     """
     x, dy, lse, delta = block
     n, R, _ = x.shape
@@ -106,7 +107,7 @@ def _tiles_back(
     for tile in tiles:
         keys, values, dkeys, dvalues = (part[:, tile.keys] for part in read)
         scores, dweights = (tile.room(buffer, n, R) for buffer in buffers)
-        torch.bmm(x, keys.mT, out=scores)
+        scores.baddbmm_(x, keys.mT, beta=0, alpha=scale)
         tile.close(scores, group)
         weights = weights_of(scores, lse)
         dvalues.baddbmm_(weights.mT, dy)
