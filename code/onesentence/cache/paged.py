@@ -155,9 +155,13 @@ class PagedStep(StoredStep):
         self.table = table
         self._pages_of_rows = rows
         self._mask = mask_of_run(new, 0, new.longest)
+        pages, numbers = table.clamp(min=0).long(), torch.arange(cache.sizes.heads, device=cache.device)
+        self._blocks = (
+            pages[:, None] * cache.sizes.heads + numbers[:, None]
+        )  # (B, G, M): whole pages of one head
+        token_rows, _ = new.where
+        self._written_to = pages[token_rows, new.places // cache.page_size], new.places % cache.page_size
         slots = torch.arange(new.longest, device=cache.device)
-        self._read_from = self._page(None, slots), slots % cache.page_size
-        self._written_to = self._page(new.where[0], new.places), new.places % cache.page_size
         self._nothing = None if new.even else slots >= self.lengths[:, None]  # (B, S)
 
     def write(self, layer: int, k: Tensor, v: Tensor) -> None:
@@ -167,12 +171,6 @@ class PagedStep(StoredStep):
             TypeError, ValueError: as `put`.
         """
         self._take(layer, k, v)
-
-    def _page(self, rows: Tensor | None, places: Tensor) -> Tensor:
-        """Return the page of each place, of all rows (B, n) or of one row each (n,); page 0 where there is none."""
-        numbers = places // self.cache.page_size
-        pages = self.table[:, numbers] if rows is None else self.table[rows, numbers]
-        return pages.clamp(min=0).long()
 
     def _write(self, layer: int, k: Tensor, v: Tensor) -> None:
         (rows, columns), (pages, places) = self.new.where, self._written_to
@@ -185,11 +183,11 @@ class PagedStep(StoredStep):
 
     def _gathered(self, pool: Tensor) -> Tensor:
         """Return a copy in the order of positions, (B, G, S, D), 0 where a row has no token."""
-        pages, places = self._read_from
-        out = pool[pages, :, places]  # (B, S, G, D)
+        blocks = pool.flatten(0, 1)[self._blocks]  # (B, G, M, P, D)
+        out = blocks.flatten(2, 3)[:, :, : self.new.longest]
         if self._nothing is not None:
-            out.masked_fill_(self._nothing[:, :, None, None], 0)
-        return out.transpose(1, 2)
+            out.masked_fill_(self._nothing[:, None, :, None], 0)
+        return out
 
     def _keep(self) -> None:
         taken = sum(map(len, self._pages_of_rows)) - sum(map(len, self.cache._rows))

@@ -1,0 +1,134 @@
+"""How each cache stores: views and copies, when memory grows, which page is whose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from onesentence.cache.base import CacheSizes
+from onesentence.cache.contiguous import ContiguousCache
+from onesentence.cache.growing import GrowingCache
+from onesentence.cache.paged import PagedCache
+from onesentence.cache.window import WindowCache
+
+SIZES = CacheSizes(layers=2, rows=2, heads=3, head_size=4)
+
+
+@pytest.mark.parametrize("marks", [[[1, 1], [1, 1]], [[1, 1], [0, 1]]])
+def test_contiguous_reads_are_views(fill: Any, marks: list[list[int]]) -> None:
+    cache = ContiguousCache(SIZES, 8)
+    for _ in range(2):
+        for layer, seen in enumerate(fill(cache, marks)):
+            assert seen.k.data_ptr() == cache.keys[layer].data_ptr()
+            assert seen.v.data_ptr() == cache.values[layer].data_ptr()
+            assert seen.k.stride() == cache.keys[layer].stride()
+
+
+def test_contiguous_refuses_more_than_its_capacity(fill: Any) -> None:
+    cache = ContiguousCache(SIZES, 4)
+    fill(cache, [[1, 1, 1], [0, 0, 1]])
+    message = r"capacity of 4 tokens: row 0 holds 3 and 2 more are asked for"
+    with pytest.raises(ValueError, match=message):
+        cache.open(torch.ones(2, 2, dtype=torch.bool), "model a")
+    fill(cache, [[1, 0], [1, 1]])  # row 0 is full now, row 1 is not
+    assert cache.lengths.tolist() == [4, 3]
+    with pytest.raises(ValueError, match=r"capacity must be at least 1, got 0"):
+        ContiguousCache(SIZES, 0)
+
+
+def test_growing_doubles_or_takes_what_is_asked_and_keeps_it(fill: Any) -> None:
+    cache, slots = GrowingCache(SIZES), []
+    for T in (3, 1, 9, 1):
+        fill(cache, [[1] * T] * 2)
+        slots.append(cache.slots)
+    assert slots == [3, 6, 13, 26]
+    cache.truncate(torch.tensor([1, 1]))
+    assert cache.allocated_bytes == 2 * 2 * 2 * 3 * 26 * 4 * 4
+    assert cache.payload_bytes == 2 * 2 * 2 * 3 * 1 * 4 * 4
+
+
+def test_window_keeps_the_last_tokens_and_lets_one_be_taken_back(fill: Any) -> None:
+    cache = WindowCache(SIZES, 3)
+    fill(cache, [[1] * 7, [0] * 5 + [1] * 2])
+    assert cache.held().tolist() == [[6, 4, 5], [0, 1, -1]]
+    assert cache.payload_bytes == SIZES.token_bytes * 5
+    message = (
+        r"lengths of row 0: 5 tokens need positions from 3 on in a window of 3, the oldest that is kept is 4"
+    )
+    with pytest.raises(ValueError, match=message):
+        cache.truncate(torch.tensor([5, 2]))
+    cache.truncate(torch.tensor([6, 0]))
+    assert cache.held().tolist() == [[-1, 4, 5], [-1, -1, -1]]
+    with pytest.raises(ValueError, match=r"window must be at least 1, got 0"):
+        WindowCache(SIZES, 0)
+
+
+def test_window_reads_in_order_of_positions_when_rows_are_even(fill: Any) -> None:
+    cache = WindowCache(SIZES, 4)
+    for seed in range(6):
+        seen = fill(cache, [[1], [1]], seed=seed)[1]
+        assert seen.mask is None
+        assert seen.k.shape[2] == min(seed + 1, 4)
+    before = seen.k
+    after = fill(cache, [[1, 1], [1, 1]], seed=6)[1].k
+    assert torch.equal(after[:, :, :3], before[:, :, 1:])
+
+
+def test_window_step_holds_no_token_twice_for_one_slot(drawn: Any) -> None:
+    cache, real = WindowCache(SIZES, 3), torch.tensor([[True] * 5, [True, False, True, False, True]])
+    step = cache.open(real, "model a")
+    step.put(1, *drawn(SIZES, real, 0))
+    assert step._slots.tolist() == [2, 0, 1, 0, 1, 2]  # written in any order, the result is one
+    assert [part.shape[0] for part in step._waiting[1]] == [6, 6]
+
+
+def test_pages_go_from_row_to_row_while_the_rest_stays(fill: Any) -> None:
+    cache = PagedCache(SIZES, page_count=5, page_size=2)
+    fill(cache, [[1, 1, 1], [1, 1, 1]])
+    assert cache.table.tolist() == [[0, 1], [2, 3]]
+    assert cache.table.dtype == torch.int32
+    stays = [part[:, [2, 3]].clone() for part in (cache.keys, cache.values)]
+    cache.reset(0)
+    assert cache.table.tolist() == [[-1, -1], [2, 3]]
+    fill(cache, [[1] * 5, [0] * 5], seed=1)
+    assert cache.table.tolist() == [[0, 1, 4], [2, 3, -1]]
+    assert cache.free_pages == 0
+    for part, kept in zip((cache.keys, cache.values), stays, strict=True):
+        assert torch.equal(part[:, [2, 3], :, 0], kept[:, :, :, 0])
+    cache.truncate(torch.tensor([2, 3]))
+    assert (cache.table.tolist(), cache.free_pages) == ([[0, -1], [2, 3]], 2)
+
+
+def test_pages_of_an_aborted_step_are_free_again(fill: Any) -> None:
+    cache = PagedCache(SIZES, page_count=3, page_size=2)
+    fill(cache, [[1], [1]])
+    step = cache.open(torch.tensor([[True, True], [False, False]]), "model a")
+    step.put(0, torch.ones(2, 3, 2, 4), torch.ones(2, 3, 2, 4))
+    assert step.table.tolist() == [[0, 2], [1, -1]]
+    assert (cache.table.tolist(), cache.free_pages) == ([[0], [1]], 1)
+    message = r"pool of 3 pages of 2 tokens: 2 more are asked for, 1 are free"
+    with pytest.raises(ValueError, match=message):
+        cache.open(torch.ones(2, 2, dtype=torch.bool), "model a")
+    fill(cache, [[0, 0], [1, 1]])
+    assert (cache.table.tolist(), cache.free_pages) == ([[0, -1], [1, 2]], 0)
+
+
+def test_pages_that_a_kernel_follows_are_what_put_gathers(fill: Any, drawn: Any) -> None:
+    cache, twin = (PagedCache(SIZES, page_count=6, page_size=2) for _ in range(2))
+    for one in (cache, twin):
+        fill(one, [[1, 1, 1], [1, 0, 0]])
+    real = torch.tensor([[True, True], [False, True]])
+    k, v = drawn(SIZES, real, 9)
+    step, gathered = cache.open(real, "model a"), twin.open(real, "model a").put(1, k, v)
+    step.write(1, k, v)
+    for pool, wanted in zip(cache.pages(1), (gathered.k, gathered.v), strict=True):
+        for row, length in enumerate(step.lengths.tolist()):
+            pages = [page for page in step.table[row].tolist() if page >= 0]
+            found = torch.cat([pool[page] for page in pages], dim=1)[:, :length]
+            assert torch.equal(found, wanted[row, :, :length])
+    with pytest.raises(ValueError, match=r"layer must be less than 2, got 2"):
+        cache.pages(2)
+    with pytest.raises(ValueError, match=r"page_size must be at least 1, got 0"):
+        PagedCache(SIZES, page_count=1, page_size=0)
