@@ -13,6 +13,8 @@ Everything is built in a scratch copy, by `jupyter-book build .`; of the checkou
 - recurrent: the hand-written RNN, forwards and back, beside `torch.nn.RNN` (`tools/bench_recurrent.py`).
 - beam: the batched beam search beside the plain loop (`tools/bench_beam.py`).
 - transformer: the encoder block beside `nn.TransformerEncoderLayer` (`tools/bench_transformer.py`).
+- kernels: tiled attention beside the naive version and PyTorch's, time and memory; decoding with and without a cache
+  (`tools/bench_kernels.py`).
 """
 
 from __future__ import annotations
@@ -325,6 +327,7 @@ def machine() -> dict[str, Any]:
 def main() -> int:
     """Measure, print the table, write `_build/bench.json`."""
     import bench_beam
+    import bench_kernels
     import bench_recurrent
     import bench_text
     import bench_transformer
@@ -343,6 +346,9 @@ def main() -> int:
     rows += bench_beam.measure()
     print("bench: transformer", flush=True)
     rows += bench_transformer.measure()
+    print("bench: kernels", flush=True)
+    rows += bench_kernels.measure()
+    rows += bench_kernels.measure_decoding()
     print(table(rows))
     target = ROOT / "_build" / "bench.json"
     target.parent.mkdir(exist_ok=True)

@@ -1,8 +1,8 @@
 """Rotary positions for tensors; `attention.rotary` holds the formula, its pairs and its sources in NumPy.
 
-Angles, sines and cosines are computed in float64 and then cast, so a float32 model far into a text is not turned by rounded
-angles. One forward pass computes them once, as `Turns`, for queries and keys of all layers. Symbols: `B` batch, `T` tokens,
-`D` head size.
+Sines and cosines are computed in float64, kept in a table and cast last, so a float32 model far into a text is not turned by
+rounded angles. One forward pass looks them up once, as `Turns`, for queries and keys of all layers. Symbols: `B` batch, `T`
+tokens, `D` head size.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from torch import Tensor
 
 from onesentence.attention.positions import frequencies
 from onesentence.attention.rotary import checked_pairs
+from onesentence.transformer.embedding import checked_tokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,30 +53,35 @@ class Rotary:
     """
 
     def __init__(self, D: int, *, base: float = 10000.0) -> None:
-        self.rates = torch.from_numpy(
-            frequencies(checked_pairs(D), base=base)
-        )  # float64, also in a half model
+        self.rates = torch.from_numpy(frequencies(checked_pairs(D), base=base))
+        self.table = self._computed(torch.arange(1), torch.empty(0))
 
     def __call__(self, positions: Tensor, like: Tensor) -> Turns:
         """Return the factors of some positions.
 
         Args:
-            positions: integers, (B, T) or (T,).
+            positions: integers from 0, (B, T) or (T,).
             like: has the dtype and device that the factors get.
 
         Raises:
             TypeError: if positions are not integers.
-            ValueError: if they have other axes.
+            ValueError: if they have other axes, or one is negative.
         """
-        if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
-            raise TypeError(f"positions must hold integers, got {positions.dtype}")
         if positions.ndim not in (1, 2):
             raise ValueError(f"positions must have shape (B, T) or (T,), got {tuple(positions.shape)}")
-        if self.rates.device != like.device:
-            self.rates = self.rates.to(like.device)
-        angles = positions.to(like.device)[..., None] * self.rates  # (B, T, D / 2) or (T, D / 2)
-        cosines, sines = angles.cos(), angles.sin()
-        pairs = torch.stack([cosines, cosines], dim=-1), torch.stack([-sines, sines], dim=-1)
-        first = 1 if positions.ndim == 2 else 0  # where the axis of heads goes; (T,) needs no axis of rows
-        own, partner = (each.flatten(-2).to(like.dtype).unsqueeze(first) for each in pairs)
+        checked_tokens("positions", positions)
+        last = int(positions.max())
+        if last >= len(self.table) or (self.table.dtype, self.table.device) != (like.dtype, like.device):
+            self.table = self._computed(torch.arange(2 * last + 2), like)  # twice as many as asked
+        factors = self.table[positions.to(like.device)]  # (B, T, 2 D) or (T, 2 D)
+        if positions.ndim == 2:
+            factors = factors[:, None]  # the axis of heads
+        own, partner = factors.chunk(2, dim=-1)
         return Turns(own, partner)
+
+    def _computed(self, positions: Tensor, like: Tensor) -> Tensor:
+        """Return the factors of positions (N,), own and partner's side by side, (N, 2 D)."""
+        angles = positions[:, None] * self.rates
+        cosines, sines = angles.cos(), angles.sin()
+        parts = torch.stack([cosines, cosines], dim=-1), torch.stack([-sines, sines], dim=-1)
+        return torch.cat([part.flatten(1) for part in parts], dim=1).to(like)
