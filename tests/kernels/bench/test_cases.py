@@ -7,7 +7,7 @@ import torch
 
 from onesentence.kernels.bench import cases
 from onesentence.kernels.bench.cases import Case, cases_of, square
-from onesentence.kernels.bench.work import pairs, traffic_bytes, work_flops
+from onesentence.kernels.bench.work import traffic_bytes, work_flops
 from onesentence.kernels.reference import may_read
 
 
@@ -47,11 +47,11 @@ def test_cpu_cases_have_the_lengths_of_the_goals() -> None:
 
 
 @pytest.mark.parametrize(("T", "S"), [(4, 4), (2, 5), (5, 2), (1, 7)])
-def test_pairs_are_those_that_the_mask_leaves(T: int, S: int) -> None:
+def test_flops_are_four_times_the_head_size_for_each_pair_that_the_mask_leaves(T: int, S: int) -> None:
     case = Case("forward", 1, 1, 1, T, S, 8, "float32", causal=True)
     mask = may_read(case.sizes, causal=True, real=None, device=torch.device("cpu"))
     assert mask is not None
-    assert pairs(case) == int(mask.sum())
+    assert work_flops(case) == 4 * 8 * int(mask.sum())
 
 
 def test_flops_of_the_published_convention() -> None:
