@@ -12,9 +12,7 @@ P is 0. Dao 2023 (FlashAttention-2, arXiv:2307.08691), algorithm 2, there in one
 
 from __future__ import annotations
 
-import triton
-import triton.language as tl
-
+from onesentence.kernels.gpu.runtime import tl, triton
 from onesentence.kernels.gpu.tiles import load_tile, row_pointers, span, store_tile
 
 
@@ -65,8 +63,8 @@ def learn_from_queries(
         p = tl.where(keys[:, None] <= places[None, :], p, 0.0)
     do_tile = load_tile(do, do_at, batch, head, begin, n, T, BLOCK_Q, D, WIDTH, DESCRIBED)
     dv = tl.dot(p.to(do_tile.dtype), do_tile, dv, input_precision="ieee")
-    dp = tl.dot(v_tile, tl.trans(do_tile), input_precision="ieee")
-    ds = p * (dp - less[None, :])
+    minus = tl.zeros_like(p) - less[None, :]
+    ds = p * tl.dot(v_tile, tl.trans(do_tile), minus, input_precision="ieee")
     dk = tl.dot(ds.to(q_tile.dtype), q_tile, dk, input_precision="ieee")
     return dk, dv
 
@@ -76,9 +74,9 @@ def keys_kernel(
     q, k, v, do, lse, delta, dk, dv, q_at, k_at, v_at, do_at, lse_at, dk_at, dv_at,
     q_starts, k_starts, sizes, scale, factor,
     D: tl.constexpr, WIDTH: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr,
-    CAUSAL: tl.constexpr, RAGGED: tl.constexpr, DESCRIBED: tl.constexpr, PACKED: tl.constexpr,
+    CAUSAL: tl.constexpr, DESCRIBED: tl.constexpr, PACKED: tl.constexpr,
 ):  # fmt: skip
-    """Write gradients of one block of keys and values of one key head; RAGGED means nothing here."""
+    """Write gradients of one block of keys and values of one key head."""
     G, group, T, S, tiles = sizes
     program = tl.program_id(0)
     first = program % tiles * BLOCK_K
@@ -86,7 +84,7 @@ def keys_kernel(
     batch = program // tiles // G
     q_begin, T = span(q_starts, batch, T, PACKED)
     k_begin, S = span(k_starts, batch, S, PACKED)
-    if PACKED:
+    if PACKED:  # noqa: SIM102 - as in `forward`
         if first >= S:
             return
     shift = S - T
@@ -154,7 +152,7 @@ def queries_kernel(
     batch = program // tiles // H
     q_begin, T = span(q_starts, batch, T, PACKED)
     k_begin, S = span(k_starts, batch, S, PACKED)
-    if PACKED:
+    if PACKED:  # noqa: SIM102 - as in `forward`
         if first >= T:
             return
     places = first + tl.arange(0, BLOCK_Q) + S - T

@@ -59,16 +59,16 @@ INTERPRETED = Blocks(128, 128)
 """Under the interpreter few large blocks are fastest."""
 
 HALF = {  # float16 and bfloat16: matrix products on tensor cores, fp32 sums in registers
-    "forward": {64: Blocks(128, 128, 8, 3), 128: Blocks(128, 128, 8, 2), 256: Blocks(128, 64, 8, 2)},
-    "keys": {64: Blocks(64, 128, 8, 3), 128: Blocks(64, 128, 8, 2), 256: Blocks(64, 64, 8, 1)},
-    "queries": {64: Blocks(128, 64, 8, 3), 128: Blocks(128, 64, 8, 2), 256: Blocks(64, 64, 8, 1)},
+    "forward": {64: Blocks(128, 128, 4, 3), 128: Blocks(128, 128, 8, 2), 256: Blocks(128, 64, 8, 2)},
+    "keys": {64: Blocks(64, 128, 8, 3), 128: Blocks(64, 128, 8, 2), 256: Blocks(32, 64, 8, 2)},
+    "queries": {64: Blocks(128, 64, 8, 3), 128: Blocks(128, 128, 8, 2), 256: Blocks(64, 32, 8, 2)},
 }
-FULL = {  # float32: products in fp32 on the ordinary units ("ieee"), operands in registers too
-    "forward": {64: Blocks(64, 64, 8, 2), 128: Blocks(64, 32, 8, 2), 256: Blocks(32, 32, 8, 2)},
-    "keys": {64: Blocks(32, 64, 8, 1), 128: Blocks(32, 32, 8, 1), 256: Blocks(16, 32, 8, 1)},
+FULL = {  # float32: products in fp32 on the ordinary units ("ieee"), operands in registers too, so blocks are small
+    "forward": {64: Blocks(64, 32, 8, 1), 128: Blocks(32, 32, 8, 2), 256: Blocks(32, 16, 8, 1)},
+    "keys": {64: Blocks(16, 64, 8, 1), 128: Blocks(32, 32, 8, 1), 256: Blocks(16, 32, 8, 1)},
     "queries": {64: Blocks(64, 32, 8, 1), 128: Blocks(32, 32, 8, 1), 256: Blocks(32, 16, 8, 1)},
 }
-CAUSAL: dict[tuple[str, int, int], Blocks] = {}
+CAUSAL = {("forward", 2, 64): Blocks(128, 64, 4, 3)}
 """Where causal reads want another choice: by pass, bytes of a number, head size."""
 
 

@@ -21,17 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import triton
-from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
-from triton.tools.tensor_descriptor import TensorDescriptor
 
 from onesentence.kernels.gpu.blocks import PASSES
 from onesentence.kernels.gpu.launch import Launch
 from onesentence.kernels.gpu.passes import launch_of, random_read
-from onesentence.kernels.gpu.runtime import interpreted
+from onesentence.kernels.gpu.runtime import TensorDescriptor, interpreted, triton
 
-HOPPER = GPUTarget("cuda", 90, 32)
+HOPPER = triton.backends.compiler.GPUTarget("cuda", 90, 32)
 NAMES = {torch.float16: "fp16", torch.bfloat16: "bf16", torch.float32: "fp32", torch.int32: "i32"}
 DTYPES = {name: dtype for dtype, name in NAMES.items() if dtype.is_floating_point}
 SIZES = (16, 32, 48, 64, 80, 96, 128, 256)
@@ -76,7 +72,7 @@ def described_type(value: Any) -> tuple[str, Any]:
     return "fp32", None
 
 
-def source_of(launch: Launch) -> ASTSource:
+def source_of(launch: Launch) -> Any:
     """Return a kernel with the types that a launch would give it."""
     signature: dict[str, Any] = {}
     constants: dict[tuple[int, ...], Any] = {}
@@ -97,7 +93,7 @@ def source_of(launch: Launch) -> ASTSource:
             if known:
                 attributes[path] = known
         signature[parameter.name] = tuple(types) if isinstance(value, tuple) else types[0]
-    return ASTSource(launch.kernel, signature, constants, attributes)
+    return triton.compiler.ASTSource(launch.kernel, signature, constants, attributes)
 
 
 def report_of(launch: Launch) -> Report:

@@ -2,7 +2,7 @@
 
     S = scale Q K^T,    P = exp(S - m),    O = P V / l,    L = m + log l
 
-One program holds a block of queries with its running maximum m, sum l and output, and loops over blocks of keys: first
+One program holds a block of queries with its running maximum m, sum l (`total`) and output, and loops over blocks of keys: first
 those that every query of the block may read, then those that need a mask (the diagonal, the ragged end). Scores are in
 base 2 inside, `factor` = |scale| log2(e), because exp2 is one instruction. Sums are fp32; fp32 products are exact fp32
 ("ieee"), not TF32. Dao 2023 (FlashAttention-2, arXiv:2307.08691), algorithm 1; section 7.6 of the course. A block of m =
@@ -16,12 +16,11 @@ from __future__ import annotations
 
 from math import log2
 
-import triton
-import triton.language as tl
 from torch import Tensor
 
 from onesentence.kernels.gpu.blocks import Blocks, width_of
 from onesentence.kernels.gpu.launch import Launch, Packing, blocks_for, describe, operand, strides_of
+from onesentence.kernels.gpu.runtime import tl, triton
 from onesentence.kernels.gpu.tiles import load_tile, row_pointers, span, store_tile
 
 LOG2_E = log2(2.718281828459045)
@@ -29,7 +28,7 @@ LOG2_E = log2(2.718281828459045)
 
 @triton.jit
 def read_block(
-    q_tile, m, l, acc, k, v, k_at, v_at, batch, head, begin, n, S, places, factor,
+    q_tile, m, total, acc, k, v, k_at, v_at, batch, head, begin, n, S, places, factor,
     BLOCK_K: tl.constexpr, D: tl.constexpr, WIDTH: tl.constexpr,
     CAUSAL: tl.constexpr, NEGATIVE: tl.constexpr, DESCRIBED: tl.constexpr, MASKED: tl.constexpr,
 ):  # fmt: skip
@@ -52,10 +51,10 @@ def read_block(
         base = highest
         p = tl.exp2(scores * factor - base[:, None])
     shrink = tl.exp2(m - base)
-    l = l * shrink + tl.sum(p, 1)
+    total = total * shrink + tl.sum(p, 1)
     v_tile = load_tile(v, v_at, batch, head, begin, n, S, BLOCK_K, D, WIDTH, DESCRIBED)
     acc = tl.dot(p.to(v_tile.dtype), v_tile, acc * shrink[:, None], input_precision="ieee")
-    return highest, l, acc
+    return highest, total, acc
 
 
 @triton.jit
@@ -73,13 +72,13 @@ def forward_kernel(
     batch = program // tiles // H
     q_begin, T = span(q_starts, batch, T, PACKED)
     k_begin, S = span(k_starts, batch, S, PACKED)
-    if PACKED:
+    if PACKED:  # noqa: SIM102 - a comparison of tensors joins no constant
         if first >= T:
             return
     places = first + tl.arange(0, BLOCK_Q) + S - T
     q_tile = load_tile(q, q_at, batch, head, q_begin, first, T, BLOCK_Q, D, WIDTH, DESCRIBED)
     m = tl.full([BLOCK_Q], float("-inf"), tl.float32)
-    l = tl.zeros([BLOCK_Q], tl.float32)
+    total = tl.zeros([BLOCK_Q], tl.float32)
     acc = tl.zeros([BLOCK_Q, WIDTH], tl.float32)
     end = S
     full = S
@@ -88,20 +87,20 @@ def forward_kernel(
         full = tl.maximum(tl.minimum(first + S - T + 1, S), 0)
     full = full // BLOCK_K * BLOCK_K
     for n in range(0, full, BLOCK_K):
-        m, l, acc = read_block(
-            q_tile, m, l, acc, k, v, k_at, v_at, batch, head // group, k_begin, n, S, places, factor,
+        m, total, acc = read_block(
+            q_tile, m, total, acc, k, v, k_at, v_at, batch, head // group, k_begin, n, S, places, factor,
             BLOCK_K, D, WIDTH, CAUSAL, NEGATIVE, DESCRIBED, MASKED=False,
         )  # fmt: skip
     if CAUSAL or RAGGED:
         for n in range(full, end, BLOCK_K):
-            m, l, acc = read_block(
-                q_tile, m, l, acc, k, v, k_at, v_at, batch, head // group, k_begin, n, S, places, factor,
+            m, total, acc = read_block(
+                q_tile, m, total, acc, k, v, k_at, v_at, batch, head // group, k_begin, n, S, places, factor,
                 BLOCK_K, D, WIDTH, CAUSAL, NEGATIVE, DESCRIBED, MASKED=True,
             )  # fmt: skip
-    empty = l == 0.0
-    acc = acc / tl.where(empty, 1.0, l)[:, None]
+    empty = total == 0.0
+    acc = acc / tl.where(empty, 1.0, total)[:, None]
     store_tile(o, o_at, batch, head, q_begin, first, T, acc, BLOCK_Q, D, WIDTH)
-    nats = tl.where(empty, float("-inf"), (m + tl.log2(tl.where(empty, 1.0, l))) * 0.6931471805599453)
+    nats = tl.where(empty, float("-inf"), (m + tl.log2(tl.where(empty, 1.0, total))) * 0.6931471805599453)
     pointers = row_pointers(lse, lse_at, batch, head, q_begin, first, BLOCK_Q)
     tl.store(pointers, nats, mask=tl.arange(0, BLOCK_Q) < T - first)
 

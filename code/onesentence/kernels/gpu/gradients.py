@@ -54,8 +54,9 @@ class Read:
     @property
     def starts(self) -> dict[str, Tensor | None]:
         """Arguments that say where packed sequences start."""
-        packing = self.packing
-        return {"q_starts": packing and packing.q_starts, "k_starts": packing and packing.k_starts}
+        if self.packing is None:
+            return {"q_starts": None, "k_starts": None}
+        return {"q_starts": self.packing.q_starts, "k_starts": self.packing.k_starts}
 
 
 def delta_launch(read: Read, delta: Tensor) -> Launch:
@@ -82,7 +83,7 @@ def delta_launch(read: Read, delta: Tensor) -> Launch:
 def common_arguments(read: Read, delta: Tensor, blocks: Blocks) -> dict[str, Any]:
     """Return what both of the large kernels take."""
     described = describe(read.q, read.k, read.v, read.do, packing=read.packing)
-    D, S = read.q.shape[3], read.lengths[2]
+    D = read.q.shape[3]
     return {
         **{name: operand(getattr(read, name), blocks.block_q, described) for name in ("q", "do")},
         **{name: operand(getattr(read, name), blocks.block_k, described) for name in ("k", "v")},
@@ -97,7 +98,6 @@ def common_arguments(read: Read, delta: Tensor, blocks: Blocks) -> dict[str, Any
         "BLOCK_Q": blocks.block_q,
         "BLOCK_K": blocks.block_k,
         "CAUSAL": read.causal,
-        "RAGGED": read.packing is not None or S % blocks.block_k != 0,
         "DESCRIBED": described,
         "PACKED": read.packing is not None,
     }
@@ -131,6 +131,7 @@ def queries_launch(read: Read, delta: Tensor, dq: Tensor, blocks: Blocks | None 
         "dq": dq,
         "dq_at": strides_of(dq, read.packing),
         "sizes": (H, H // G, T, S, tiles),
+        "RAGGED": read.packing is not None or S % blocks.block_k != 0,
     }
     return Launch(queries_kernel, tiles * H * B, arguments, blocks, read.q.device)
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from triton.tools.tensor_descriptor import TensorDescriptor
 
 from onesentence.kernels.gpu.blocks import INTERPRETED, Blocks, pinned, width_of
-from onesentence.kernels.gpu.runtime import interpreted
+from onesentence.kernels.gpu.runtime import TensorDescriptor, interpreted
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +88,14 @@ def can_be_described(x: Tensor) -> bool:
 
 
 def describe(*tensors: Tensor, packing: Packing | None = None) -> bool:
-    """Say whether tensors are read through descriptors: on Hopper or later, all of them fit and none is packed."""
-    if packing is not None or not all(can_be_described(x) for x in tensors):
+    """Say whether tensors are read through descriptors: on Hopper or later, all of them fit and none is packed.
+
+    float32 never is: its products take operands from registers, and blocks that arrive by bulk copy spill there.
+    """
+    q = tensors[0]
+    if packing is not None or q.itemsize != 2 or not all(can_be_described(x) for x in tensors):
         return False
-    return interpreted() or not tensors[0].is_cuda or torch.cuda.get_device_capability(tensors[0].device)[0] >= 9
+    return interpreted() or not q.is_cuda or torch.cuda.get_device_capability(q.device)[0] >= 9
 
 
 def operand(x: Tensor, rows: int, described: bool) -> Any:

@@ -1,4 +1,4 @@
-"""Where kernels run: on CUDA, or under Triton's interpreter. The one place that says so when Triton is missing."""
+"""Where kernels run: on CUDA, or under Triton's interpreter. The one place that imports Triton, and says so if it is missing."""
 
 from __future__ import annotations
 
@@ -7,19 +7,26 @@ from torch import Tensor
 
 try:
     import triton
+    import triton.language as tl
+    from triton.tools.tensor_descriptor import TensorDescriptor
 except ImportError as error:
     raise ImportError(
         "onesentence.kernels.gpu needs Triton 3.6 or later (pip install triton==3.7.1; Linux x86-64 only); "
         "without it, onesentence.kernels.tiled computes the same on the CPU"
     ) from error
 
+__all__ = ["DTYPES", "LARGEST", "TensorDescriptor", "check_kernel_takes", "interpreted", "tl", "triton"]
+
 DTYPES = (torch.float16, torch.bfloat16, torch.float32)
 LARGEST = 256  # head size
+_INTERPRETED = bool(
+    triton.knobs.runtime.interpret
+)  # kernels are made one way or the other when they are imported
 
 
 def interpreted() -> bool:
     """Say whether kernels run under the interpreter: TRITON_INTERPRET=1 before the first of them is imported."""
-    return bool(triton.knobs.runtime.interpret)
+    return _INTERPRETED
 
 
 def check_kernel_takes(x: Tensor, name: str = "q") -> None:

@@ -8,8 +8,7 @@ are 64-bit: a tensor may hold more than 2^31 numbers. Packed sequences lie end t
 
 from __future__ import annotations
 
-import triton
-import triton.language as tl
+from onesentence.kernels.gpu.runtime import tl, triton
 
 
 @triton.jit
