@@ -70,6 +70,12 @@ FULL = {  # float32: products in fp32 on the ordinary units ("ieee"), operands i
 }
 CAUSAL = {("forward", 2, 64): Blocks(128, 64, 4, 3)}
 """Where causal reads want another choice: by pass, bytes of a number, head size."""
+PACKED = {
+    ("forward", 2, 64): Blocks(128, 64, 4, 3),
+    ("keys", 2, 128): Blocks(32, 128, 8, 2),
+    ("keys", 2, 256): Blocks(16, 64, 8, 2),
+}
+"""Where packed sequences do: their pointers take registers."""
 
 
 def width_of(D: int) -> int:
@@ -82,7 +88,7 @@ def width_of(D: int) -> int:
     return max(16, 1 << (D - 1).bit_length())
 
 
-def pinned(name: str, D: int, itemsize: int, *, causal: bool) -> Blocks:
+def pinned(name: str, D: int, itemsize: int, *, causal: bool, packed: bool = False) -> Blocks:
     """Return the choice for one pass on Hopper.
 
     Args:
@@ -90,6 +96,7 @@ def pinned(name: str, D: int, itemsize: int, *, causal: bool) -> Blocks:
         D: head size, 1 to 256.
         itemsize: bytes of a number, 2 or 4.
         causal: whether a query reads keys up to its own place only.
+        packed: whether sequences lie end to end.
 
     Raises:
         ValueError: if there is no such pass, head size or dtype.
@@ -103,5 +110,9 @@ def pinned(name: str, D: int, itemsize: int, *, causal: bool) -> Blocks:
         raise ValueError(f"itemsize must be 2 or 4, got {itemsize}")
     if not 1 <= D <= 256:
         raise ValueError(f"D must lie in [1, 256], got {D}")
-    width = max(64, width_of(D))
-    return (causal and CAUSAL.get((name, itemsize, width))) or (HALF if itemsize == 2 else FULL)[name][width]
+    key = (name, itemsize, max(64, width_of(D)))
+    if packed and key in PACKED:
+        return PACKED[key]
+    if causal and key in CAUSAL:
+        return CAUSAL[key]
+    return (HALF if itemsize == 2 else FULL)[name][key[2]]

@@ -47,7 +47,7 @@ def decode(
     [0, S] counts there as the nearest one inside; nothing outside the cache is ever read.
 
     Args:
-        q: (B, H, D), float16, bfloat16 or float32.
+        q: (B, H, D), float16, bfloat16 or float32; D a multiple of 16 from 16 to 256.
         k: (B, G, S, D); a view into a larger cache is read where it lies. H = G * group, query head h reads h // group.
         v: as k, with strides of its own.
         lengths: keys of each row, the new one among them, (B,) int32 or int64, on the same device. 0 is allowed.

@@ -130,7 +130,7 @@ def forward_launch(
         packing: where sequences lie; None means that the batch axis separates them.
         blocks: None means the pinned ones.
     """
-    blocks = blocks or blocks_for("forward", q, causal=causal)
+    blocks = blocks or blocks_for("forward", q, causal=causal, packing=packing)
     described = describe(q, k, v, packing=packing)
     (B, H, T, D), (_, G, S, _) = q.shape, k.shape
     if packing is not None:

@@ -105,7 +105,7 @@ def common_arguments(read: Read, delta: Tensor, blocks: Blocks) -> dict[str, Any
 
 def keys_launch(read: Read, delta: Tensor, dk: Tensor, dv: Tensor, blocks: Blocks | None = None) -> Launch:
     """Return the launch that fills the gradients of k and v, any strides."""
-    blocks = blocks or blocks_for("keys", read.q, causal=read.causal)
+    blocks = blocks or blocks_for("keys", read.q, causal=read.causal, packing=read.packing)
     B, T, S = read.lengths
     H, G = read.q.shape[1], read.k.shape[1]
     tiles = -(-S // blocks.block_k)
@@ -122,7 +122,7 @@ def keys_launch(read: Read, delta: Tensor, dk: Tensor, dv: Tensor, blocks: Block
 
 def queries_launch(read: Read, delta: Tensor, dq: Tensor, blocks: Blocks | None = None) -> Launch:
     """Return the launch that fills the gradient of q, any strides."""
-    blocks = blocks or blocks_for("queries", read.q, causal=read.causal)
+    blocks = blocks or blocks_for("queries", read.q, causal=read.causal, packing=read.packing)
     B, T, S = read.lengths
     H, G = read.q.shape[1], read.k.shape[1]
     tiles = -(-T // blocks.block_q)

@@ -67,9 +67,11 @@ def on(device: torch.device) -> Iterator[None]:
         yield
 
 
-def blocks_for(name: str, q: Tensor, *, causal: bool) -> Blocks:
+def blocks_for(name: str, q: Tensor, *, causal: bool, packing: Packing | None) -> Blocks:
     """Return the blocks of a pass, those of Hopper or the interpreter's."""
-    return INTERPRETED if interpreted() else pinned(name, q.shape[-1], q.itemsize, causal=causal)
+    if interpreted():
+        return INTERPRETED
+    return pinned(name, q.shape[-1], q.itemsize, causal=causal, packed=packing is not None)
 
 
 def strides_of(x: Tensor, packing: Packing | None) -> tuple[int, ...]:
@@ -78,13 +80,13 @@ def strides_of(x: Tensor, packing: Packing | None) -> tuple[int, ...]:
 
 
 def can_be_described(x: Tensor) -> bool:
-    """Say whether Hopper's bulk copies can read a tensor (B, heads, length, D): it starts and steps at 16 bytes."""
+    """Say whether Hopper's bulk copies can read a tensor (B, heads, length, D): rows of whole 16 bytes, starting at such."""
     *outer, last = x.stride()
     steps = all(
         size == 1 or (stride > 0 and stride * x.itemsize % 16 == 0)
         for size, stride in zip(x.shape, outer, strict=False)
     )
-    return last == 1 and steps and x.data_ptr() % 16 == 0
+    return last == 1 and steps and x.data_ptr() % 16 == 0 and x.shape[-1] * x.itemsize % 16 == 0
 
 
 def describe(*tensors: Tensor, packing: Packing | None = None) -> bool:

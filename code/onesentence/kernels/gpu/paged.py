@@ -43,7 +43,7 @@ def decode_paged(
     nothing outside the pages is ever read.
 
     Args:
-        q: (B, H, D), float16, bfloat16 or float32.
+        q: (B, H, D), float16, bfloat16 or float32; D a multiple of 16 from 16 to 256.
         k_pages: (N, G, P, D), any strides; P a power of two from 8. H = G * group, query head h reads h // group.
         v_pages: as k_pages, with strides of its own.
         table: pages of each row in their order, (B, M) int32; -1 where there is none.

@@ -6,20 +6,17 @@ the key head are the rows of one tile, so K and V are read once for all of them.
     part_lse = log2 sum 2^s,    part_o = sum 2^s v / sum 2^s,    s = scale * log2(e) * q . k
 
 and `merge_splits` weighs the parts by 2^(part_lse - max). A part without keys leaves -inf and no output, which nobody
-reads. Where all keys of a row lie is decided in one place, `placed`: one after the other, or through a table of pages.
-Key n of a row is slot n of outer index `row`, or slot n % PAGE of outer index `table[row, n // PAGE]`.
+reads. Key n of a row is slot n of outer index `row`, or slot n % PAGE of outer index `table[row, n // PAGE]`; `looked_up`
+finds the outer index one step ahead, so that keys and values can be on their way early whatever the page size.
 
 Dao et al. 2023, "Flash-Decoding for long-context inference" (crfm.stanford.edu/2023/10/12/flashdecoding.html); pages:
 Kwon et al. 2023 (arXiv:2309.06180), section 4.1. Sections 7.2, 7.5 and 7.6 of the course. Two differences: the splits
 share out the row's own keys, not the capacity of the cache, and `lengths` never comes back to the host.
 """
 
-# mypy: disable-error-code="untyped-decorator, no-untyped-def"
-
 from __future__ import annotations
 
-import triton
-import triton.language as tl
+from onesentence.kernels.gpu.runtime import tl, triton
 
 MERGED_AT_ONCE = 16
 """Parts that the merge loads together."""
