@@ -18,7 +18,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from onesentence.kernels.sizes import Sizes, scale_of, sizes_of
 from onesentence.kernels.tiled_backward import gradients
@@ -46,8 +45,8 @@ def attention(
 ) -> tuple[Tensor, Tensor]:
     """Read keys with queries, one tile of scores in memory at a time.
 
-    float16 and bfloat16 are computed in float32 throughout and rounded once, at the end. It is differentiable once, in both
-    results. What stands at keys that do not count has no effect, but must be finite.
+    float16 and bfloat16 are computed in float32 throughout and rounded once, at the end. It is differentiable in both
+    results, once: a second time raises RuntimeError. What stands at keys that do not count has no effect, but must be finite.
 
     Args:
         q: (B, H, T, D), float16, bfloat16, float32 or float64; any strides.
@@ -129,14 +128,36 @@ class _Tiled(torch.autograd.Function):
         ctx.save_for_backward(q, k, v, *output, real)
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, do: Tensor, dlse: Tensor) -> tuple[Tensor | None, ...]:
         q, k, v, o, lse, real = ctx.saved_tensors
         sizes, causal, scale, blocks = ctx.options
-        found = gradients(
-            q, k, v, o, lse, do, dlse, sizes=sizes, causal=causal, real=real, scale=scale, blocks=blocks
-        )
+        with torch.no_grad():
+            found = gradients(
+                q, k, v, o, lse, do, dlse, sizes=sizes, causal=causal, real=real, scale=scale, blocks=blocks
+            )
+        found = _Once.apply(*found, q, k, v, do, dlse)  # type: ignore[no-untyped-call]
         return *found, None, None, None, None, None
+
+
+class _Once(torch.autograd.Function):
+    """Passes gradients on and refuses to be differentiated itself.
+
+    `once_differentiable` would not: where the incoming gradient is a constant, it gives gradients that look constant, too.
+    """
+
+    @staticmethod
+    def forward(dq: Tensor, dk: Tensor, dv: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
+        return dq.view_as(dq), dk.view_as(dk), dv.view_as(dv)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: tuple[Tensor, ...]) -> None:
+        pass
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:
+        raise RuntimeError(
+            "kernels.tiled.attention can be differentiated once; kernels.reference.attention more often"
+        )
 
 
 def _read(
