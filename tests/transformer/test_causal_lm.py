@@ -61,10 +61,12 @@ def by_hand(model: CausalLM, ids: list[int]) -> Any:
     table = weights["tokens.weight"]
     x = table[ids] * C**0.5
     for block in (f"blocks.{i}" for i in range(config.layers)):
-        for around, f in enumerate(
-            (lambda y, b=block: read(y, f"{b}.attention"), lambda y, b=block: ffn(y, f"{b}.ffn"))
-        ):
-            name = f"{block}.around.{around}.norm"
+        sublayers = {
+            "around_attention": lambda y, b=block: read(y, f"{b}.attention"),
+            "around_ffn": lambda y, b=block: ffn(y, f"{b}.ffn"),
+        }
+        for around, f in sublayers.items():
+            name = f"{block}.{around}.norm"
             x = x + f(norm(x, name)) if config.order == "pre" else norm(x + f(x), name)
     if config.order == "pre":
         x = norm(x, "last")
