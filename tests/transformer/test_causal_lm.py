@@ -140,12 +140,14 @@ def test_model_trains_every_parameter_with_padding(hostile: Any) -> None:
 
 def test_model_by_another_reader_gives_the_same_logits(hostile: Any) -> None:
     model = drawn(hostile, n_kv_head=1)
-    for name in ("sdpa", "reference"):
+    for name in ("sdpa", "reference", "tiled"):
         close(model(IDS, reader=name), model(IDS), 1e-12)
     real = torch.tensor([[False, True, True, True, False], [True] * 5])
     close(model(IDS, real=real, reader="reference"), model(IDS, real=real), 1e-12)
     with pytest.raises(ValueError, match="reader 'reference' needs one mask for all queries"):
         drawn(hostile, window=2)(IDS, reader="reference")
+    with pytest.raises(TypeError, match=r"q must be float16, bfloat16 or float32, got torch\.float64"):
+        model(IDS, reader="triton")
 
 
 def test_model_drops_in_training_only() -> None:
