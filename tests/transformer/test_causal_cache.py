@@ -180,13 +180,14 @@ def test_extend_refuses_changed_parameters(kind: str, hostile: Any) -> None:
     close(model.extend(IDS[:, 3:], cache), before[:, 3:])  # the same numbers again
 
 
-def test_extend_by_another_reader(hostile: Any) -> None:
+@pytest.mark.parametrize("reader", ["reference", "tiled"])
+def test_extend_by_another_reader(reader: str, hostile: Any) -> None:
     model = drawn(hostile, "growing", n_kv_head=1)
     cache, expected = made("growing", model), model(IDS).detach()
-    close(model.extend(IDS[:, :5], cache, reader="reference"), expected[:, :5])
-    close(model.extend(IDS[:, 5:6], cache, reader="reference"), expected[:, 5:6])
-    with pytest.raises(ValueError, match="reader 'reference' needs one mask for all queries"):
-        model.extend(IDS[:, 6:], cache, reader="reference")
+    close(model.extend(IDS[:, :5], cache, reader=reader), expected[:, :5])
+    close(model.extend(IDS[:, 5:6], cache, reader=reader), expected[:, 5:6])
+    with pytest.raises(ValueError, match=f"reader '{reader}' needs one mask for all queries"):
+        model.extend(IDS[:, 6:], cache, reader=reader)
     assert cache.lengths.tolist() == [6]
 
 

@@ -61,10 +61,12 @@ def by_hand(model: CausalLM, ids: list[int]) -> Any:
     table = weights["tokens.weight"]
     x = table[ids] * C**0.5
     for block in (f"blocks.{i}" for i in range(config.layers)):
-        for around, f in enumerate(
-            (lambda y, b=block: read(y, f"{b}.attention"), lambda y, b=block: ffn(y, f"{b}.ffn"))
-        ):
-            name = f"{block}.around.{around}.norm"
+        sublayers = {
+            "around_attention": lambda y, b=block: read(y, f"{b}.attention"),
+            "around_ffn": lambda y, b=block: ffn(y, f"{b}.ffn"),
+        }
+        for around, f in sublayers.items():
+            name = f"{block}.{around}.norm"
             x = x + f(norm(x, name)) if config.order == "pre" else norm(x + f(x), name)
     if config.order == "pre":
         x = norm(x, "last")
@@ -138,12 +140,14 @@ def test_model_trains_every_parameter_with_padding(hostile: Any) -> None:
 
 def test_model_by_another_reader_gives_the_same_logits(hostile: Any) -> None:
     model = drawn(hostile, n_kv_head=1)
-    for name in ("sdpa", "reference"):
+    for name in ("sdpa", "reference", "tiled"):
         close(model(IDS, reader=name), model(IDS), 1e-12)
     real = torch.tensor([[False, True, True, True, False], [True] * 5])
     close(model(IDS, real=real, reader="reference"), model(IDS, real=real), 1e-12)
     with pytest.raises(ValueError, match="reader 'reference' needs one mask for all queries"):
         drawn(hostile, window=2)(IDS, reader="reference")
+    with pytest.raises(TypeError, match=r"q must be float16, bfloat16 or float32, got torch\.float64"):
+        model(IDS, reader="triton")
 
 
 def test_model_drops_in_training_only() -> None:

@@ -16,9 +16,11 @@ that model's own pass. Sections 7.1 to 7.4 of the course.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 
 import torch
@@ -95,7 +97,7 @@ def stretches(n: int, sampled: int) -> list[tuple[int, int]]:
         ([(3, 4), (7, 4)], [(1, 1), (2, 1)])
     """
     ends = [n * i // min(sampled, n) for i in range(min(sampled, n) + 1)]
-    return [((a + b) // 2 + 1, b - a) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [((a + b) // 2 + 1, b - a) for a, b in itertools.pairwise(ends)]
 
 
 def cached(model: CausalLM, cache: KVCache, ids: Tensor) -> Tensor:
@@ -169,27 +171,34 @@ def _timed(config: CachedDecoding) -> tuple[dict[str, list[object]], str]:
     metrics: dict[str, list[object]] = {}
     for n in config.lengths:
         ids = torch.randint(config.model.vocabulary, (1, n), generator=generator).to(device)
-        checked = {name: _checked(name, models[name], ids, config) for name in CACHES}
-        passes = stretches(n, config.sampled)
-        for length, _ in passes:
-            model(ids[:, :length])  # once before, for what PyTorch sets up at first
-        seconds: dict[str, list[float]] = {way: [] for way in (*CACHES, "again")}
-        for _ in range(config.repeats):
-            for name in CACHES:
-                cache = made(name, models[name], n, config)
-                seconds[name].append(_seconds(device, lambda m=models[name], c=cache: cached(m, c, ids)))
-            seconds["again"].append(
-                sum(
-                    count * _seconds(device, lambda length=length: model(ids[:, :length]))
-                    for length, count in passes
-                )
-            )
-        values = {**seconds, "again_lengths": [length for length, _ in passes]} | {
-            f"{name}_{key}": value for name, found in checked.items() for key, value in found.items()
-        }
+        values: dict[str, object] = {"again_lengths": [length for length, _ in stretches(n, config.sampled)]}
+        for name in CACHES:
+            values |= {f"{name}_{key}": v for key, v in _checked(name, models[name], ids, config).items()}
+        values |= _all_ways(models, ids, config)
         for key, value in values.items():
             metrics.setdefault(key, []).append(value)
     return metrics, device.type
+
+
+def _all_ways(models: dict[str, CausalLM], ids: Tensor, config: CachedDecoding) -> dict[str, list[float]]:
+    """Return the seconds of each way, one per repetition."""
+    n, passes = ids.shape[1], stretches(ids.shape[1], config.sampled)
+
+    def one_by_one(name: str) -> float:
+        cache = made(name, models[name], n, config)
+        return _seconds(ids.device, lambda: cached(models[name], cache, ids))
+
+    def again() -> float:
+        whole = models["contiguous"]
+        return sum(count * _seconds(ids.device, partial(whole, ids[:, :length])) for length, count in passes)
+
+    again()  # once before, for what PyTorch sets up at first
+    seconds: dict[str, list[float]] = {way: [] for way in (*CACHES, "again")}
+    for _ in range(config.repeats):
+        for name in CACHES:
+            seconds[name].append(one_by_one(name))
+        seconds["again"].append(again())
+    return seconds
 
 
 def _seconds(device: torch.device, call: Callable[[], Tensor]) -> float:

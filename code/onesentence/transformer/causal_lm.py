@@ -44,14 +44,18 @@ class CausalBlock(nn.Module):
         C = config.d_model
         self.attention = GroupedAttention(C, config.n_head, config.key_heads)
         self.ffn = FeedForward(C, config.d_ff)
-        self.around = nn.ModuleList(AddNorm(C, config.order, config.dropout) for _ in range(2))
+        self.around_attention, self.around_ffn = (AddNorm(C, config.order, config.dropout) for _ in range(2))
+        if (
+            not config.dropout
+        ):  # nothing to drop: a decoding step is made of small calls, and these are two of a block
+            self.around_attention.dropout = self.around_ffn.dropout = nn.Identity()  # type: ignore[assignment]
 
     def forward(
         self, x: Tensor, turns: Turns | None, put: Callable[[Tensor, Tensor], Seen], read: Reader
     ) -> Tensor:
         """Return (B, T, C); arguments as `GroupedAttention`."""
-        u = self.around[0](x, lambda y: self.attention(y, turns, put, read))
-        out: Tensor = self.around[1](u, self.ffn)
+        u = self.around_attention(x, lambda y: self.attention(y, turns, put, read))
+        out: Tensor = self.around_ffn(u, self.ffn)
         return out
 
 
@@ -72,7 +76,7 @@ class CausalLM(nn.Module):
         self.config, C = config, config.d_model
         self.tokens = nn.Embedding(config.vocabulary, C)
         nn.init.normal_(self.tokens.weight, std=C**-0.5)  # as `embedding.InputEmbedding`
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = nn.Dropout(config.dropout) if config.dropout else nn.Identity()
         self.rotary = Rotary(config.head_size, base=config.rope_base) if config.positions == "rope" else None
         self.blocks = nn.ModuleList(CausalBlock(config) for _ in range(config.layers))
         self.last = LayerNorm(C) if config.order == "pre" else nn.Identity()
@@ -117,7 +121,6 @@ class CausalLM(nn.Module):
         x = self._whole(ids.gather(1, order), read)
         return self._logits(x.gather(1, order.argsort(dim=1)[..., None].expand_as(x)))
 
-    @torch.no_grad()
     def extend(
         self, ids: Tensor, cache: KVCache, *, real: Tensor | None = None, reader: str = "sdpa"
     ) -> Tensor:
@@ -145,6 +148,11 @@ class CausalLM(nn.Module):
             raise ValueError(
                 "model must be in evaluation mode to use a cache, as it has dropout: call eval()"
             )
+        with torch.inference_mode():  # for a single token an eighth faster than `no_grad`
+            logits = self._extended(ids, cache, real, read)
+        return logits.clone()  # which may be used in training, too
+
+    def _extended(self, ids: Tensor, cache: KVCache, real: Tensor | None, read: Reader) -> Tensor:
         ids = self._checked(ids, real)
         if real is None:
             real = torch.ones(ids.shape, dtype=torch.bool)  # on the CPU: nothing to wait for
@@ -175,16 +183,14 @@ class CausalLM(nn.Module):
             ValueError: as said.
         """
         config, like, sizes = self.config, self.tokens.weight, cache.sizes
-        for name, own, its in (
-            ("layers", config.layers, sizes.layers),
-            ("heads", config.key_heads, sizes.heads),
-            ("head_size", config.head_size, sizes.head_size),
-            ("dtype", like.dtype, sizes.dtype),
-            ("device", like.device.type, sizes.device.partition(":")[0]),
-            ("window", config.window, cache.window),
-        ):
-            if own != its:
-                raise ValueError(f"cache must have {name} = {own} like the model, got {its}")
+        own = (config.layers, config.key_heads, config.head_size, like.dtype, like.device.type, config.window)
+        kind = sizes.device.partition(":")[0]
+        its = (sizes.layers, sizes.heads, sizes.head_size, sizes.dtype, kind, cache.window)
+        if own == its:
+            return
+        names = ("layers", "heads", "head_size", "dtype", "device", "window")
+        name, needed, got = next(each for each in zip(names, own, its, strict=True) if each[1] != each[2])
+        raise ValueError(f"cache must have {name} = {needed} like the model, got {got}")
 
     def check_owner(self, cache: KVCache) -> str:
         """Return the name of the parameters after checking that a cache holds nothing of others.

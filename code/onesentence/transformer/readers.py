@@ -2,10 +2,13 @@
 
     sdpa        `scaled_dot_product_attention`, any mask; PyTorch picks its backend
     reference   `kernels.reference`, the score table in memory
+    tiled       `kernels.tiled`, tile by tile, for the CPU
+    triton      `kernels.gpu.attention`, for CUDA; needs Triton when it is called, and float32 or less
 
 All give (B, H, T, D) for queries (B, H, T, D) and keys and values (B, G, S, D). A mask that differs from query to query
-(a window, rows of different lengths that read several tokens) is for "sdpa" only: the others know the causal order and which
-keys count. Sections 7.6 and 7.8 of the course.
+(a window, rows of different lengths that read several tokens) is for "sdpa" only: "reference" and "tiled" know the causal
+order and which keys count, "triton" the causal order alone. What a reader cannot serve it refuses. Sections 7.6 and 7.8 of
+the course.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from torch import Tensor, nn
 
 from onesentence.cache.base import Seen
 from onesentence.checks import checked_choice
-from onesentence.kernels import reference
+from onesentence.kernels import reference, tiled
 
 Reader: TypeAlias = Callable[[Tensor, Seen], Tensor]
 """Takes queries (B, H, T, D) and what they may read; returns what they have read, (B, H, T, D)."""
@@ -39,6 +42,27 @@ def by_reference(q: Tensor, seen: Seen) -> Tensor:
     """Read with the score table written out."""
     real = which_keys("reference", seen)
     return reference.attention(q, seen.k, seen.v, causal=seen.causal, real=real)[0]
+
+
+def by_tiles(q: Tensor, seen: Seen) -> Tensor:
+    """Read without a score table."""
+    return tiled.attention(q, seen.k, seen.v, causal=seen.causal, real=which_keys("tiled", seen))[0]
+
+
+def by_triton(q: Tensor, seen: Seen) -> Tensor:
+    """Read with the Triton kernel, which has no masks.
+
+    Raises:
+        ImportError: if there is no Triton.
+        TypeError, ValueError: as `kernels.gpu.attention`; ValueError too if there is a mask.
+    """
+    from onesentence.kernels.gpu.attention import attention
+
+    if seen.mask is not None:
+        raise ValueError(
+            f"reader 'triton' takes no mask, got one of shape {tuple(seen.mask.shape)}; \"sdpa\" takes it"
+        )
+    return attention(q, seen.k, seen.v, causal=seen.causal)[0]
 
 
 def which_keys(name: str, seen: Seen) -> Tensor | None:
@@ -62,7 +86,12 @@ def which_keys(name: str, seen: Seen) -> Tensor | None:
     return seen.mask.reshape(own).expand(B, 1, 1, S)[:, 0, 0]
 
 
-READERS: dict[str, Reader] = {"sdpa": by_sdpa, "reference": by_reference}
+READERS: dict[str, Reader] = {
+    "sdpa": by_sdpa,
+    "reference": by_reference,
+    "tiled": by_tiles,
+    "triton": by_triton,
+}
 """By name."""
 
 
@@ -75,7 +104,7 @@ def reader_of(name: str) -> Reader:
     Example:
         >>> reader_of("flash")
         Traceback (most recent call last):
-        ValueError: reader: expected one of sdpa, reference, got 'flash'
+        ValueError: reader: expected one of sdpa, reference, tiled, triton, got 'flash'
     """
     checked_choice("reader", name, tuple(READERS))
     return READERS[name]

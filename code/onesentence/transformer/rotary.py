@@ -14,7 +14,6 @@ from torch import Tensor
 
 from onesentence.attention.positions import frequencies
 from onesentence.attention.rotary import checked_pairs
-from onesentence.transformer.embedding import checked_tokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +68,14 @@ class Rotary:
         """
         if positions.ndim not in (1, 2):
             raise ValueError(f"positions must have shape (B, T) or (T,), got {tuple(positions.shape)}")
-        checked_tokens("positions", positions)
-        last = int(positions.max())
+        if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
+            raise TypeError(f"positions must hold integers, got {positions.dtype}")
+        first, last = map(int, positions.aminmax())
+        if first < 0:
+            raise ValueError(f"positions must be at least 0, got {first}")
         if last >= len(self.table) or (self.table.dtype, self.table.device) != (like.dtype, like.device):
-            self.table = self._computed(torch.arange(2 * last + 2), like)  # twice as many as asked
+            with torch.inference_mode(mode=False):  # a table that decoding asks for serves training, too
+                self.table = self._computed(torch.arange(2 * last + 2), like)  # twice as many as asked
         factors = self.table[positions.to(like.device)]  # (B, T, 2 D) or (T, 2 D)
         if positions.ndim == 2:
             factors = factors[:, None]  # the axis of heads
