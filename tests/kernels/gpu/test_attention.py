@@ -22,7 +22,7 @@ from onesentence.kernels.gpu.attention import attention
 from onesentence.kernels.gpu.blocks import Blocks
 from onesentence.kernels.gpu.forward import forward_launch
 from onesentence.kernels.gpu.gradients import Read, write_gradients
-from onesentence.kernels.gpu.launch import describe
+from onesentence.kernels.gpu.launch import can_be_described, describe
 from onesentence.kernels.reference import attention as reference
 
 CUDA = torch.cuda.is_available()
@@ -132,6 +132,18 @@ def test_kernels_read_and_write_nothing_outside(
         assert (outer == 7.0).all()
 
 
+def test_can_be_described_wants_steps_of_16_bytes() -> None:
+    x = torch.zeros(2, 3, 5, 24, dtype=torch.float16)
+    assert can_be_described(x)
+    assert can_be_described(x[..., :16])
+    assert can_be_described(x[:1, :1].expand(1, 1, 5, 24))
+    assert not can_be_described(x[..., :12])
+    assert not can_be_described(x[..., 4:20])
+    assert not can_be_described(x[:, :, :1].expand(-1, -1, 4, -1))
+    assert not can_be_described(x.mT)
+    assert not can_be_described(torch.zeros(2, 3, 5, 20, dtype=torch.float16)[..., :16])
+
+
 def test_attention_takes_transposed_and_expanded_parts() -> None:
     generator = torch.Generator().manual_seed(5)
     q = torch.randn(2, 19, 4, 24, generator=generator).transpose(1, 2).to(DEVICE)
@@ -164,6 +176,19 @@ def test_attention_without_anything_to_read_is_zero_and_passes_no_gradient(dtype
     again = results(attention, [q, k, v, changed, dlse], dtype, causal=True)
     assert k.grad is not None
     assert torch.equal(again[3], k.grad)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of rows beyond the last key, which are never written
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_of_very_low_scores_stays_finite(causal: bool) -> None:
+    parts = drawn(1, 2, 1, 20, 21, 16, torch.float32, seed=0)
+    parts[0] += (
+        10  # scores about -400: what stands in for a key beyond the end, score 0, would be e^400 times as heavy
+    )
+    parts[1] -= 10
+    found = results(attention, parts, torch.float32, causal=causal)
+    for ours, exact in zip(found, results(reference, parts, torch.float64, causal=causal), strict=True):
+        torch.testing.assert_close(ours.double(), exact, rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

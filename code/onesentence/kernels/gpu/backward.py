@@ -57,10 +57,11 @@ def learn_from_queries(
     q_tile = load_tile(q, q_at, batch, head, begin, n, T, BLOCK_Q, D, WIDTH, DESCRIBED)
     bits, less = load_rows(lse, delta, lse_at, batch, head, begin, n, T, BLOCK_Q)
     scores = tl.dot(k_tile, tl.trans(q_tile), input_precision="ieee")
-    p = tl.exp2(scores * factor - bits[None, :])
+    bits = scores * factor - bits[None, :]
     if MASKED:
         places = n + tl.arange(0, BLOCK_Q) + shift
-        p = tl.where(keys[:, None] <= places[None, :], p, 0.0)
+        bits = tl.where(keys[:, None] <= places[None, :], bits, float("-inf"))
+    p = tl.exp2(bits)
     do_tile = load_tile(do, do_at, batch, head, begin, n, T, BLOCK_Q, D, WIDTH, DESCRIBED)
     dv = tl.dot(p.to(do_tile.dtype), do_tile, dv, input_precision="ieee")
     minus = tl.zeros_like(p) - less[None, :]
@@ -126,13 +127,14 @@ def learn_from_keys(
     v_tile = load_tile(v, v_at, batch, head, begin, n, S, BLOCK_K, D, WIDTH, DESCRIBED)
     scores = tl.dot(q_tile, tl.trans(k_tile), input_precision="ieee")
     dp = tl.dot(do_tile, tl.trans(v_tile), input_precision="ieee")
-    p = tl.exp2(scores * factor - bits[:, None])
+    bits = scores * factor - bits[:, None]
     if MASKED:
         keys = n + tl.arange(0, BLOCK_K)
         may = (keys < S)[None, :]
         if CAUSAL:
             may = may & (keys[None, :] <= places[:, None])
-        p = tl.where(may, p, 0.0)
+        bits = tl.where(may, bits, float("-inf"))
+    p = tl.exp2(bits)
     ds = p * (dp - less[:, None])
     return tl.dot(ds.to(k_tile.dtype), k_tile, dq, input_precision="ieee")
 

@@ -1,4 +1,7 @@
-"""Where kernels run: on CUDA, or under Triton's interpreter. The one place that imports Triton, and says so if it is missing."""
+"""Where kernels run: on CUDA, or under Triton's interpreter. The one place that imports Triton, and says so if it is missing.
+
+Triton 3.6 and 3.7 both serve; the interpreter of 3.6 needs NumPy below 2.4, which refuses how it reads the ends of a loop.
+"""
 
 from __future__ import annotations
 
