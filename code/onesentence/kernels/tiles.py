@@ -68,8 +68,8 @@ class Blocks:
     """Size of a tile.
 
     Short reads do not fill it: then a tile holds several heads, as many as have room. By default one takes half a megabyte
-    in float32, so that backward's two lie in a second-level cache of 2 MB; fewer than 256 queries were slower, and among 256 or 512
-    queries by 256 to 1024 keys no size was faster by more than the noise of the measurement.
+    in float32, so that backward's two lie in a second-level cache of 2 MB; fewer than 256 queries were slower, and
+    among 256 or 512 queries by 256 to 1024 keys no size was faster by more than the noise of the measurement.
 
     Attributes:
         queries: R at most; with grouped queries `queries // group` of each head, one at least.
