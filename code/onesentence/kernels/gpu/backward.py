@@ -13,7 +13,7 @@ P is 0. Dao 2023 (FlashAttention-2, arXiv:2307.08691), algorithm 2, there in one
 from __future__ import annotations
 
 from onesentence.kernels.gpu.runtime import tl, triton
-from onesentence.kernels.gpu.tiles import load_tile, row_pointers, span, store_tile
+from onesentence.kernels.gpu.tiles import keys_to_read, load_tile, row_pointers, span, store_tile
 
 
 @triton.jit
@@ -45,6 +45,17 @@ def load_rows(lse, delta, at, batch, head, begin, first, length, ROWS: tl.conste
     nats = tl.load(row_pointers(lse, at, batch, head, begin, first, ROWS), mask=inside, other=float("inf"))
     bits = tl.where(nats == float("-inf"), float("inf"), nats * 1.4426950408889634)
     return bits, tl.load(row_pointers(delta, at, batch, head, begin, first, ROWS), mask=inside, other=0.0)
+
+
+@triton.jit
+def queries_that_read(first, shift, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr, CAUSAL: tl.constexpr):
+    """Return from where on queries read some key of the block at `first`, and every one; multiples of BLOCK_Q."""
+    some = 0
+    every = 0
+    if CAUSAL:
+        some = tl.maximum(first - shift, 0) // BLOCK_Q * BLOCK_Q
+        every = tl.cdiv(tl.maximum(first + BLOCK_K - 1 - shift, 0), BLOCK_Q) * BLOCK_Q
+    return some, every
 
 
 @triton.jit
@@ -94,20 +105,16 @@ def keys_kernel(
     v_tile = load_tile(v, v_at, batch, head, k_begin, first, S, BLOCK_K, D, WIDTH, DESCRIBED)
     dk_tile = tl.zeros([BLOCK_K, WIDTH], tl.float32)
     dv_tile = tl.zeros([BLOCK_K, WIDTH], tl.float32)
-    start = 0
-    open_from = 0  # from this query on every key of the block may be read
-    if CAUSAL:
-        start = tl.minimum(tl.maximum(first - shift, 0) // BLOCK_Q * BLOCK_Q, T)
-        open_from = tl.cdiv(tl.maximum(first + BLOCK_K - 1 - shift, 0), BLOCK_Q) * BLOCK_Q
+    start, full = queries_that_read(first, shift, BLOCK_Q, BLOCK_K, CAUSAL)
     for member in range(group):
         reader = head * group + member
         if CAUSAL:
-            for n in range(start, tl.minimum(open_from, T), BLOCK_Q):
+            for n in range(start, tl.minimum(full, T), BLOCK_Q):
                 dk_tile, dv_tile = learn_from_queries(
                     k_tile, v_tile, dk_tile, dv_tile, q, do, lse, delta, q_at, do_at, lse_at,
                     batch, reader, q_begin, n, T, keys, shift, factor, BLOCK_Q, D, WIDTH, DESCRIBED, MASKED=True,
                 )  # fmt: skip
-        for n in range(open_from, T, BLOCK_Q):
+        for n in range(full, T, BLOCK_Q):
             dk_tile, dv_tile = learn_from_queries(
                 k_tile, v_tile, dk_tile, dv_tile, q, do, lse, delta, q_at, do_at, lse_at,
                 batch, reader, q_begin, n, T, keys, shift, factor, BLOCK_Q, D, WIDTH, DESCRIBED, MASKED=False,
@@ -162,12 +169,7 @@ def queries_kernel(
     do_tile = load_tile(do, do_at, batch, head, q_begin, first, T, BLOCK_Q, D, WIDTH, DESCRIBED)
     bits, less = load_rows(lse, delta, lse_at, batch, head, q_begin, first, T, BLOCK_Q)
     dq_tile = tl.zeros([BLOCK_Q, WIDTH], tl.float32)
-    end = S
-    full = S
-    if CAUSAL:
-        end = tl.maximum(tl.minimum(first + BLOCK_Q + S - T, S), 0)
-        full = tl.maximum(tl.minimum(first + S - T + 1, S), 0)
-    full = full // BLOCK_K * BLOCK_K
+    full, end = keys_to_read(first, T, S, BLOCK_Q, BLOCK_K, CAUSAL)
     for n in range(0, full, BLOCK_K):
         dq_tile = learn_from_keys(
             q_tile, do_tile, dq_tile, bits, less, k, v, k_at, v_at, batch, head // group, k_begin, n, S, places,

@@ -21,7 +21,7 @@ from torch import Tensor
 from onesentence.kernels.gpu.blocks import Blocks, width_of
 from onesentence.kernels.gpu.launch import Launch, Packing, blocks_for, describe, operand, strides_of
 from onesentence.kernels.gpu.runtime import tl, triton
-from onesentence.kernels.gpu.tiles import load_tile, row_pointers, span, store_tile
+from onesentence.kernels.gpu.tiles import keys_to_read, load_tile, row_pointers, span, store_tile
 
 LOG2_E = log2(2.718281828459045)
 
@@ -80,12 +80,7 @@ def forward_kernel(
     m = tl.full([BLOCK_Q], float("-inf"), tl.float32)
     total = tl.zeros([BLOCK_Q], tl.float32)
     acc = tl.zeros([BLOCK_Q, WIDTH], tl.float32)
-    end = S
-    full = S
-    if CAUSAL:
-        end = tl.maximum(tl.minimum(first + BLOCK_Q + S - T, S), 0)
-        full = tl.maximum(tl.minimum(first + S - T + 1, S), 0)
-    full = full // BLOCK_K * BLOCK_K
+    full, end = keys_to_read(first, T, S, BLOCK_Q, BLOCK_K, CAUSAL)
     for n in range(0, full, BLOCK_K):
         m, total, acc = read_block(
             q_tile, m, total, acc, k, v, k_at, v_at, batch, head // group, k_begin, n, S, places, factor,

@@ -23,6 +23,17 @@ def span(starts, batch, length, PACKED: tl.constexpr):
 
 
 @triton.jit
+def keys_to_read(first, T, S, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr, CAUSAL: tl.constexpr):
+    """Return how many keys need no mask for queries from `first` on, whole blocks of them, and how many are read at all."""
+    full = S
+    end = S
+    if CAUSAL:
+        full = tl.maximum(tl.minimum(first + S - T + 1, S), 0)
+        end = tl.maximum(tl.minimum(first + S - T + BLOCK_Q, S), 0)
+    return full // BLOCK_K * BLOCK_K, end
+
+
+@triton.jit
 def load_tile(
     x, at, batch, head, begin, first, length,
     ROWS: tl.constexpr, D: tl.constexpr, WIDTH: tl.constexpr, DESCRIBED: tl.constexpr,
