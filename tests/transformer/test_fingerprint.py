@@ -91,14 +91,6 @@ def test_fingerprint_sees(change: Callable[[CausalLM], Any]) -> None:
     assert model.fingerprint() == computed(model, model.config)
 
 
-<<<<<<< HEAD
-def test_fingerprint_is_not_fooled_by_memory_that_is_used_again() -> None:
-    for _ in range(20):  # without what is kept, some of these come to lie where they lay before
-        layer, name = nn.Linear(64, 64, bias=False), Fingerprint()
-        before = name.of(layer)
-        layer.half().float()  # the same parameter of the same version with other numbers
-        assert name.of(layer) == computed(layer, None) != before
-=======
 def test_fingerprint_keeps_the_memory_by_whose_address_it_knows_a_parameter() -> None:
     layer, name = nn.Linear(4, 4, bias=False), Fingerprint()
     before, memory = name.of(layer), StorageWeakRef(layer.weight.untyped_storage())
@@ -106,7 +98,6 @@ def test_fingerprint_keeps_the_memory_by_whose_address_it_knows_a_parameter() ->
     assert not memory.expired()
     assert name.of(layer) == computed(layer, None) != before
     assert memory.expired()
->>>>>>> part-lm
 
 
 def test_fingerprint_does_not_see_data_until_it_is_told() -> None:
