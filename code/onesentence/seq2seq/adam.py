@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 import torch
 from torch import nn
+from torch.autograd.graph import increment_version
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 from torch.optim.adam import adam
 
@@ -54,7 +55,7 @@ class Adam:
                 clip_grads_with_norm_(parameters, clip, norm)
         with torch.no_grad():
             adam(
-                [each.data for each in parameters],
+                list(parameters),  # a list of tensors, as the function wants it
                 grads,
                 [self.first[i] for i in used],
                 [self.second[i] for i in used],
@@ -69,5 +70,6 @@ class Adam:
                 eps=1e-8,
                 maximize=False,
             )
+        increment_version(parameters)  # the fused function changes numbers without telling
         for each in parameters:
             each.grad = None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from torch import Tensor, nn
-from torch.autograd.graph import increment_version
 
 from onesentence.generate.shift import ShiftedBatch
 from onesentence.seq2seq.batches import Batch
@@ -45,10 +44,7 @@ def train_causal(
     Raises:
         ValueError: if a loss is not finite.
     """
-    # Adam of `seq2seq.adam` writes where version counters do not see it
-    return train(
-        _WithoutSource(model), _batch(data), plan, rng, lambda _: increment_version(tuple(model.parameters()))
-    )
+    return train(_WithoutSource(model), _batch(data), plan, rng)
 
 
 def causal_scores(model: CausalLM, data: ShiftedBatch) -> LabelScores:

@@ -5,10 +5,10 @@ same one, and so has the same model on another device. Hashing reads every byte;
 name is kept as long as nothing has changed that can be asked in microseconds: which tensors stand where in the modules,
 where their numbers lie, and how often each was written to (its version counter).
 
-Seen that way: steps of `torch.optim`, `load_state_dict`, edits under `no_grad`, `.double()`, a parameter or module that was
-replaced. Not seen: writing through `.data`, which PyTorch hides from the counter; `seq2seq.adam.Adam` writes so. After that,
-`torch.autograd.graph.increment_version` of the parameters, or `Fingerprint.forget`, has the name computed anew;
-`causal_training.train_causal` does it. Sections 7.1 and 7.2 of the course.
+Seen that way: steps of `torch.optim` and of `seq2seq.adam.Adam`, `load_state_dict`, edits under `no_grad`, `.double()`, a
+parameter or module that was replaced. Not seen: writing through `.data`, which PyTorch hides from the counter. After that,
+`torch.autograd.graph.increment_version` of the parameters, or `Fingerprint.forget`, has the name computed anew. Sections 7.1
+and 7.2 of the course.
 """
 
 from __future__ import annotations
