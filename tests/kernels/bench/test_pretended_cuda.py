@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -59,6 +60,8 @@ class FakeEvent:
 @pytest.fixture
 def cuda(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Let the CPU pass for a GPU; give the list of what was asked of it."""
+    # the compiler, first imported in here, would stay half imported for the tests that follow
+    importlib.import_module("torch._inductor.decomposition")
     asked: list[str] = []
 
     def answers(name: str, value: Any) -> None:
