@@ -54,9 +54,7 @@ def test_window_keeps_the_last_tokens_and_lets_one_be_taken_back(fill: Any) -> N
     fill(cache, [[1] * 7, [0] * 5 + [1] * 2])
     assert cache.held().tolist() == [[6, 4, 5], [0, 1, -1]]
     assert cache.payload_bytes == SIZES.token_bytes * 5
-    message = (
-        r"lengths of row 0: 5 tokens need positions from 3 on in a window of 3, the oldest that is kept is 4"
-    )
+    message = r"lengths of row 0: 5 tokens need positions from 3 on in a window of 3, the oldest that is kept is 4: reset"
     with pytest.raises(ValueError, match=message):
         cache.truncate(torch.tensor([5, 2]))
     cache.truncate(torch.tensor([6, 0]))

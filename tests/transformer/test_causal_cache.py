@@ -172,7 +172,8 @@ def test_extend_refuses_changed_parameters(kind: str, hostile: Any) -> None:
     model.extend(IDS[:, :3], cache)
     model.blocks[1].ffn.widen.bias[0] *= 2
     with pytest.raises(
-        ValueError, match=r"cache must hold keys and values of the parameters .* that the model has now"
+        ValueError,
+        match=r"cache must hold keys and values of the parameters .* that the model has now, .* take a new cache",
     ):
         model.extend(IDS[:, 3:], cache)
     model.blocks[1].ffn.widen.bias[0] /= 2

@@ -120,7 +120,8 @@ class StoredCache(KVCache):
             raise TypeError(f"real must be a boolean tensor (True = a token), got {kind}")
         if real.ndim != 2 or real.shape[0] != self.sizes.rows or not real.shape[1]:
             raise ValueError(
-                f"real must have shape ({self.sizes.rows}, T), T at least 1, got {tuple(real.shape)}"
+                f"real must have shape ({self.sizes.rows}, T), T at least 1, as many rows as the cache has, "
+                f"got {tuple(real.shape)}"
             )
 
     def _kept(self, lengths: Tensor) -> Tensor:

@@ -82,7 +82,7 @@ class WindowCache(StoredCache):
             if needed < min(first, stay):
                 raise ValueError(
                     f"lengths of row {row}: {stay} tokens need positions from {needed} on in a window of {self.window}, "
-                    f"the oldest that is kept is {first}"
+                    f"the oldest that is kept is {first}: reset the row and read it anew"
                 )
 
     def _drop(self, lengths: Tensor) -> None:

@@ -201,7 +201,8 @@ class CausalLM(nn.Module):
         name = self.fingerprint()
         if cache.owner not in (None, name):
             raise ValueError(
-                f"cache must hold keys and values of the parameters {name} that the model has now, got those of {cache.owner}"
+                f"cache must hold keys and values of the parameters {name} that the model has now, got those of "
+                f"{cache.owner}: reset every row, or take a new cache"
             )
         return name
 

@@ -43,6 +43,15 @@ def train_causal(
 
     Raises:
         ValueError: if a loss is not finite.
+
+    Example:
+        >>> from onesentence.generate.shift import shifted_batch
+        >>> from onesentence.transformer.causal_config import CausalConfig
+        >>> model = CausalLM.initial(CausalConfig(6, d_model=8, n_head=2, d_ff=16), seed=0)
+        >>> data = shifted_batch([[3, 4, 5], [4, 5]], pad=0, bos=1, eos=2)
+        >>> losses = train_causal(model, data, Training(updates=20, batch=2), np.random.default_rng(0))
+        >>> len(losses), losses[-1] < losses[0]
+        (20, True)
     """
     return train(_WithoutSource(model), _batch(data), plan, rng)
 

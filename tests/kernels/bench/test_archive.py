@@ -75,10 +75,13 @@ def test_the_newest_of_each_device_and_suite(tmp_path: Path) -> None:
             planted(commit="").to_json().encode(),
             "x.json: names no commit; run from a checkout, or with --comm",
         ),
-        (planted(complete=False).to_json().encode(), "x.json: a run that is not complete does not belong"),
+        (
+            planted(complete=False, stopped="interrupted").to_json().encode(),
+            "x.json: a run that is not complete does not belong into the archive, got 'interrupted'",
+        ),
         (
             planted().to_json().replace('"only": ""', '"only": "D64"').encode(),
-            "x.json: a run that is not complete",
+            "x.json: a run that is not complete .* got '--only D64'",
         ),
     ],
 )

@@ -259,5 +259,7 @@ def test_attention_refuses_the_cpu_without_the_interpreter_and_says_so_without_t
     env = {**os.environ, "TRITON_INTERPRET": "0"}
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env)
     first, second = run.stdout.splitlines()
-    assert first.startswith("q must be on CUDA, got cpu; the interpreter takes it if TRITON_INTERPRET=1")
+    assert first.startswith(
+        "q must be on CUDA, got cpu; Triton's interpreter would take it, but TRITON_INTERPRET=1"
+    )
     assert second.startswith("onesentence.kernels.gpu needs Triton 3.6 or later")

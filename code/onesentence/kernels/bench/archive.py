@@ -95,7 +95,10 @@ def archived(folder: Path = FOLDER) -> tuple[Record, ...]:
         except ValueError as error:  # also what is no JSON and no UTF-8
             raise ValueError(f"{file.name}: {error}") from None
         if not about(record)["complete"] or record.config.get("only"):
-            raise ValueError(f"{file.name}: a run that is not complete does not belong into the archive")
+            why = f"--only {record.config['only']}" if record.config.get("only") else about(record)["stopped"]
+            raise ValueError(
+                f"{file.name}: a run that is not complete does not belong into the archive, got {why!r}"
+            )
         if not about(record)["commit"]:
             raise ValueError(f"{file.name}: names no commit; run from a checkout, or with --commit")
         key = (about(record)["suite"], about(record)["device"])

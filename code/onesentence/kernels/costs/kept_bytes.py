@@ -31,7 +31,7 @@ def kept_bytes(sizes: Sizes, widths: Widths, *, way: str) -> dict[str, int]:
         way: `naive` or `recomputed`.
 
     Raises:
-        TypeError, ValueError: as `costs.checked_read`.
+        TypeError, ValueError: as `costs.products.checked_read`.
         ValueError: if there is no such way.
 
     Example:

@@ -141,7 +141,7 @@ def prefill_read_work(sizes: Sizes, tiles: Tiles, widths: Widths, *, causal: boo
         causal: a query reads keys up to its own place.
 
     Raises:
-        TypeError, ValueError: as `costs.checked_read`.
+        TypeError, ValueError: as `costs.products.checked_read`.
 
     Example:
         >>> prefill_read_work(Sizes(B=1, H=1, G=1, T=8, S=8, D=2), Tiles(4, 4), Widths(), causal=False)
@@ -163,7 +163,7 @@ def decode_read_work(*, B: int, H: int, G: int, t: int, D: int, widths: Widths) 
         widths: of numbers.
 
     Raises:
-        TypeError, ValueError: as `costs.checked_read`.
+        TypeError, ValueError: as `costs.products.checked_read`.
 
     Example:
         >>> decode_read_work(B=1, H=8, G=2, t=1000, D=64, widths=Widths(element=2)).intensity.__round__(2)

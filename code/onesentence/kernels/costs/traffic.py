@@ -118,7 +118,7 @@ def naive_forward(sizes: Sizes, widths: Widths) -> Traffic:
         widths: of numbers.
 
     Raises:
-        TypeError, ValueError: as `costs.checked_read`.
+        TypeError, ValueError: as `costs.products.checked_read`.
 
     Example:
         >>> naive_forward(Sizes(B=1, H=1, G=1, T=8, S=8, D=2), Widths()).rows()
@@ -139,7 +139,7 @@ def naive_backward(sizes: Sizes, widths: Widths) -> Traffic:
         widths: of numbers.
 
     Raises:
-        TypeError, ValueError: as `costs.checked_read`.
+        TypeError, ValueError: as `costs.products.checked_read`.
     """
     n = _lengths(sizes, widths)
     return Traffic(
@@ -166,7 +166,7 @@ def flash1_forward(sizes: Sizes, tiles: Tiles, widths: Widths, *, causal: bool =
         causal: tiles that nobody may read are skipped.
 
     Raises:
-        TypeError, ValueError: as `costs.checked_read`.
+        TypeError, ValueError: as `costs.products.checked_read`.
 
     Example:
         >>> flash1_forward(Sizes(B=1, H=1, G=1, T=8, S=8, D=2), Tiles(4, 4), Widths()).read
@@ -201,7 +201,7 @@ def flash2_forward(
         packed: a tile holds `tiles.query` places of every head of a group, which so share what is read of K and V.
 
     Raises:
-        TypeError, ValueError: as `costs.checked_read`.
+        TypeError, ValueError: as `costs.products.checked_read`.
 
     Example:
         >>> flash2_forward(Sizes(B=1, H=2, G=1, T=8, S=8, D=2), Tiles(4, 4), Widths()).rows()
@@ -223,7 +223,7 @@ def flash2_backward(sizes: Sizes, tiles: Tiles, widths: Widths, *, causal: bool 
         causal: tiles that nobody may read are skipped.
 
     Raises:
-        TypeError, ValueError: as `costs.checked_read`.
+        TypeError, ValueError: as `costs.products.checked_read`.
     """
     n = _lengths(sizes, widths)
     visits = n.query_heads * sum(queries_visited(sizes.T, sizes.S, tiles, causal=causal))
@@ -253,7 +253,7 @@ def two_pass_backward(sizes: Sizes, tiles: Tiles, widths: Widths, *, causal: boo
         causal: tiles that nobody may read are skipped.
 
     Raises:
-        TypeError, ValueError: as `costs.checked_read`.
+        TypeError, ValueError: as `costs.products.checked_read`.
     """
     n = _lengths(sizes, widths)
     visits = n.query_heads * sum(queries_visited(sizes.T, sizes.S, tiles, causal=causal))
@@ -284,7 +284,7 @@ def on_chip_bytes(sizes: Sizes, tiles: Tiles, widths: Widths, *, way: str, packe
         packed: of `flash2`, see `flash2_forward`.
 
     Raises:
-        TypeError, ValueError: as `costs.checked_read`.
+        TypeError, ValueError: as `costs.products.checked_read`.
         ValueError: if there is no such way.
 
     Example:

@@ -145,8 +145,16 @@ def main(arguments: list[str] | None = None) -> None:
     """Print the table for what the command line names, everything by default."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("passes", nargs="*", help=f"of {', '.join(PASSES)}; all by default")
-    parser.add_argument("--dtype", nargs="*", choices=tuple(DTYPES), default=list(DTYPES))
-    parser.add_argument("--size", nargs="*", type=int, default=list(SIZES))
+    parser.add_argument(
+        "--dtype", nargs="*", choices=tuple(DTYPES), default=list(DTYPES), help="all by default"
+    )
+    parser.add_argument(
+        "--size",
+        nargs="*",
+        type=int,
+        default=list(SIZES),
+        help="head sizes D; some of each kind by default",
+    )
     chosen = parser.parse_args(arguments)
     for line in rows(chosen.passes or list(PASSES), chosen.dtype, chosen.size):
         sys.stdout.write(line + "\n")

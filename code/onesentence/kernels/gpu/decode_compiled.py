@@ -81,9 +81,15 @@ def rows(dtypes: list[str], sizes: list[int], pages: list[int]) -> Iterator[str]
 def main(arguments: list[str] | None = None) -> None:
     """Print the table for what the command line names, every head size by default."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--dtype", nargs="*", choices=tuple(DTYPES), default=list(DTYPES))
-    parser.add_argument("--size", nargs="*", type=int, default=list(range(16, 257, 16)))
-    parser.add_argument("--page", nargs="*", type=int, default=list(PAGES))
+    parser.add_argument(
+        "--dtype", nargs="*", choices=tuple(DTYPES), default=list(DTYPES), help="all by default"
+    )
+    parser.add_argument(
+        "--size", nargs="*", type=int, default=list(range(16, 257, 16)), help="head sizes D; all by default"
+    )
+    parser.add_argument(
+        "--page", nargs="*", type=int, default=list(PAGES), help="keys of a page, 0 without pages"
+    )
     chosen = parser.parse_args(arguments)
     for line in rows(chosen.dtype, chosen.size, chosen.page):
         sys.stdout.write(line + "\n")

@@ -1,6 +1,6 @@
 """Where kernels run: on CUDA, or under Triton's interpreter. The one place that imports Triton, and says so if it is missing.
 
-Triton 3.6 and 3.7 both serve; the interpreter of 3.6 needs NumPy below 2.4, which refuses how it reads the ends of a loop.
+Triton 3.6 and 3.7 both serve; the interpreter of 3.6 needs NumPy below 2.4, as 2.4 refuses how it reads the ends of a loop.
 """
 
 from __future__ import annotations
@@ -54,5 +54,6 @@ def check_kernel_takes(x: Tensor, name: str = "q") -> None:
             )
     elif not x.is_cuda:
         raise ValueError(
-            f"{name} must be on CUDA, got {x.device}; the interpreter takes it if TRITON_INTERPRET=1 is set first"
+            f"{name} must be on CUDA, got {x.device}; Triton's interpreter would take it, but TRITON_INTERPRET=1 was "
+            "not set when the kernels were imported"
         )
