@@ -191,6 +191,7 @@ def test_blocks_refuse_what_does_not_fit(call: Any, kind: type[Exception], messa
         (-INF, 0.0, [[1.0]], r"m, l and u must have shapes"),
         (0.0, 0.5, [1.0], "m and l must be -inf and 0, or finite and at least 1"),
         (-INF, 1.0, [0.0], "m and l must be -inf and 0, or finite and at least 1"),
+        (-INF, 0.5, [0.0], "m and l must be -inf and 0, or finite and at least 1"),
         (0.0, INF, [1.0], "m and l must be -inf and 0, or finite and at least 1"),
         (math.nan, 1.0, [1.0], "m and l must be -inf and 0, or finite and at least 1"),
         (INF, 1.0, [1.0], "m and l must be -inf and 0, or finite and at least 1"),
