@@ -203,6 +203,12 @@ def test_state_refuses_what_is_no_state(m: float, l: float, u: Any, message: str
         State(np.asarray(m), np.asarray(l), np.asarray(u))
 
 
+def test_of_block_takes_the_wider_dtype() -> None:
+    narrow = np.zeros((2, 1), np.float32)
+    wide = [of_block([0.0, 0.0], narrow), of_block(narrow[:, 0], [[0.0], [0.0]])]
+    assert {part.dtype for state in wide for part in (state.m, state.l, state.u)} == {np.dtype(np.float64)}
+
+
 def test_state_refuses_several_dtypes() -> None:
     with pytest.raises(TypeError, match=r"be float32 or all float64, got \['float32', 'float64'\]"):
         State(np.zeros(2), np.ones(2, np.float32), np.zeros((2, 1)))

@@ -266,7 +266,7 @@ class _Read:
         if mask is not None:
             scores = np.where(mask, scores, np.asarray(-np.inf, scores.dtype))
         with np.errstate(under="ignore", over="ignore"):
-            weights = np.exp(scores - np.where(lse == -np.inf, 0, lse).astype(lse.dtype)[..., None])
+            weights = np.exp(scores - np.where(lse == -np.inf, 0, lse)[..., None])
         return in_range("exp(scale * q . k - lse)", weights)
 
     def per_query(self, name: str, value: ArrayLike, *width: int) -> FloatArray:

@@ -281,7 +281,7 @@ def on_chip_bytes(sizes: Sizes, tiles: Tiles, widths: Widths, *, way: str, packe
         tiles: sizes of a tile.
         widths: of numbers; scores and sums are as wide as statistics.
         way: `flash1`: K, V, Q, O, l, m, scores and their product with V; `flash2`: Q, K, V, scores, l, m and the sum O.
-        packed: of `flash2`, see `flash2_forward`.
+        packed: of `flash2`, see `flash2_forward`; changes nothing in `flash1`.
 
     Raises:
         TypeError, ValueError: as `costs.checked_read`.
