@@ -191,6 +191,7 @@ def test_blocks_refuse_what_does_not_fit(call: Any, kind: type[Exception], messa
         (-INF, 0.0, [[1.0]], r"m, l and u must have shapes"),
         (0.0, 0.5, [1.0], "m and l must be -inf and 0, or finite and at least 1"),
         (-INF, 1.0, [0.0], "m and l must be -inf and 0, or finite and at least 1"),
+        (-INF, 0.5, [0.0], "m and l must be -inf and 0, or finite and at least 1"),
         (0.0, INF, [1.0], "m and l must be -inf and 0, or finite and at least 1"),
         (math.nan, 1.0, [1.0], "m and l must be -inf and 0, or finite and at least 1"),
         (INF, 1.0, [1.0], "m and l must be -inf and 0, or finite and at least 1"),
@@ -200,6 +201,12 @@ def test_blocks_refuse_what_does_not_fit(call: Any, kind: type[Exception], messa
 def test_state_refuses_what_is_no_state(m: float, l: float, u: Any, message: str) -> None:  # noqa: E741
     with pytest.raises(ValueError, match=message):
         State(np.asarray(m), np.asarray(l), np.asarray(u))
+
+
+def test_of_block_takes_the_wider_dtype() -> None:
+    narrow = np.zeros((2, 1), np.float32)
+    wide = [of_block([0.0, 0.0], narrow), of_block(narrow[:, 0], [[0.0], [0.0]])]
+    assert {part.dtype for state in wide for part in (state.m, state.l, state.u)} == {np.dtype(np.float64)}
 
 
 def test_state_refuses_several_dtypes() -> None:

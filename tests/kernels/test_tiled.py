@@ -126,6 +126,14 @@ def test_attention_grouped_and_in_half_precision_errs_at_most_twice_as_much_as_p
         assert mine <= max(2 * theirs, one), (name, mine, theirs, one)
 
 
+def test_gradients_of_half_precision_are_summed_in_float32() -> None:
+    large = torch.full((1, 1, 2, 4), 300.0, dtype=torch.float16)  # 300 * 300 has no place in float16
+    q = torch.ones_like(large).requires_grad_()
+    attention(q, q.detach(), large)[0].backward(large)
+    assert q.grad is not None
+    assert (q.grad == 0).all()
+
+
 def test_attention_of_half_precision_keeps_the_log_sum_exp_in_float32() -> None:
     q, k, v, *_ = drawn(1, 2, 1, 5, 6, 4, dtype=torch.bfloat16)
     o, lse = attention(q, k, v)

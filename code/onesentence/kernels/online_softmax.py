@@ -62,10 +62,10 @@ class State:
         if not np.isfinite(self.u).all():
             raise ValueError(f"u leaves the range of {self.u.dtype}; values must be smaller")
         nothing = self.m == -np.inf
-        least = np.where(nothing, 0, 1)
-        if not ((self.m < np.inf) & (self.l >= least) & (self.l < np.where(nothing, 1, np.inf))).all():
+        fits = np.where(nothing, self.l == 0, (self.m < np.inf) & (self.l >= 1) & (self.l < np.inf))
+        if not fits.all():  # comparisons with NaN are false
             raise ValueError("m and l must be -inf and 0, or finite and at least 1, at every place")
-        if self.u[nothing | (self.l == 0)].any():
+        if self.u[nothing].any():
             raise ValueError("u must be 0 where m is -inf: nothing has been read there")
 
     @property

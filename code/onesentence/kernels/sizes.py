@@ -1,4 +1,4 @@
-"""The one layout of attention's inputs, and what does not fit it.
+"""The one layout of attention's inputs, what does not fit it, and how a length is cut into blocks.
 
     q (B, H, T, D)      k, v (B, G, S, D)      H = G * group: query head h reads key head h // group
 
@@ -12,8 +12,8 @@ Ainslie et al. 2023 (arXiv:2305.13245), section 2.2; sections 7.5 and 7.10 of th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 from onesentence.checks import checked_number
@@ -93,6 +93,17 @@ def sizes_of(q: Any, k: Any, v: Any, real: Any = None) -> Sizes:
     return Sizes(B, H, G, T, S, D)
 
 
+def spans(length: int, block: int) -> Iterator[slice]:
+    """Yield blocks that together are `range(length)`; the last one may be shorter.
+
+    Example:
+        >>> [(s.start, s.stop) for s in spans(5, 2)]
+        [(0, 2), (2, 4), (4, 5)]
+    """
+    for start in range(0, length, block):
+        yield slice(start, min(start + block, length))
+
+
 def scale_of(scale: float | None, D: int) -> float:
     """Return what scores are multiplied with: 1 / sqrt(D) unless another number is given.
 
@@ -104,6 +115,4 @@ def scale_of(scale: float | None, D: int) -> float:
         >>> scale_of(None, 16)
         0.25
     """
-    factor = D**-0.5 if scale is None else checked_number("scale", scale)
-    assert isfinite(factor)
-    return factor
+    return float(D**-0.5) if scale is None else checked_number("scale", scale)

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from onesentence.attention.inputs import finite, in_range
 from onesentence.checks import checked_integer
 from onesentence.kernels.online_softmax import State, empty, update
-from onesentence.kernels.sizes import Sizes, scale_of, sizes_of
+from onesentence.kernels.sizes import Sizes, scale_of, sizes_of, spans
 from onesentence.numerics import FloatArray, as_floats
 
 
@@ -235,11 +235,11 @@ class _Read:
 
     def query_blocks(self) -> Iterator[slice]:
         """Yield the blocks of queries."""
-        return _blocks(self.sizes.T, self.block_q)
+        return spans(self.sizes.T, self.block_q)
 
     def key_blocks(self) -> Iterator[slice]:
         """Yield the blocks of keys."""
-        return _blocks(self.sizes.S, self.block_k)
+        return spans(self.sizes.S, self.block_k)
 
     def visits(self, rows: slice, keys: slice) -> bool:
         """Say whether the last of these queries may read the first of these keys."""
@@ -266,7 +266,7 @@ class _Read:
         if mask is not None:
             scores = np.where(mask, scores, np.asarray(-np.inf, scores.dtype))
         with np.errstate(under="ignore", over="ignore"):
-            weights = np.exp(scores - np.where(lse == -np.inf, 0, lse).astype(lse.dtype)[..., None])
+            weights = np.exp(scores - np.where(lse == -np.inf, 0, lse)[..., None])
         return in_range("exp(scale * q . k - lse)", weights)
 
     def per_query(self, name: str, value: ArrayLike, *width: int) -> FloatArray:
@@ -279,9 +279,3 @@ class _Read:
     def heads_together(self, part: FloatArray) -> FloatArray:
         """Return (B, G, group, ...) as (B, heads, ...)."""
         return part.reshape(self.sizes.B, -1, *part.shape[3:])
-
-
-def _blocks(length: int, size: int) -> Iterator[slice]:
-    """Yield slices that cut a length; the last may be shorter."""
-    for start in range(0, length, size):
-        yield slice(start, min(start + size, length))

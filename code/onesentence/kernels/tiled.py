@@ -7,7 +7,7 @@
 Backward keeps q, k, v, O and L only and computes every tile of weights once more: `kernels.tiled_backward`. Extra memory
 grows with the length, not with its square; the arithmetic stays O(T S D). Milakov and Gimelshein 2018 (arXiv:1805.02867);
 Dao 2023 (arXiv:2307.08691), algorithm 1: queries outside, keys inside, one division at the end. Unlike there, a tile is
-chosen for the processor's second-level cache, and key heads come one after the other. Shapes and rules as in
+chosen for the processor's second-level cache, and rounds of key heads come one after the other. Shapes and rules as in
 `kernels.sizes`; sections 7.5 to 7.7 of the course.
 """
 
@@ -19,16 +19,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from onesentence.kernels.sizes import Sizes, scale_of, sizes_of
+from onesentence.kernels.sizes import Sizes, scale_of, sizes_of, spans
 from onesentence.kernels.tiled_backward import gradients
 from onesentence.kernels.tiles import (
     Blocks,
     Tile,
-    Tiles,
+    TileWalk,
     by_group,
     dtype_of_sums,
     rounds,
-    spans,
     weights_of,
 )
 
@@ -81,16 +80,14 @@ def attention(
 
 
 def _checked(q: Tensor, k: Tensor, v: Tensor, real: Tensor | None) -> Sizes:
-    """Return the sizes of a read after refusing what `kernels.sizes` does not know about: no tensors, dtypes, devices."""
+    """Return the sizes of a read after refusing what `kernels.sizes` does not know about: no tensors, devices."""
     parts = {"q": q, "k": k, "v": v} | ({} if real is None else {"real": real})
     for name, part in parts.items():
         if not isinstance(part, Tensor):
             raise TypeError(f"{name} must be a tensor, got {type(part).__name__}")
         if part.device != q.device:
             raise ValueError(f"{name} must be on the device of q, {q.device}, got {part.device}")
-    sizes = sizes_of(q, k, v, real)
-    dtype_of_sums(q.dtype)
-    return sizes
+    return sizes_of(q, k, v, real)
 
 
 class _Tiled(torch.autograd.Function):
@@ -114,7 +111,7 @@ class _Tiled(torch.autograd.Function):
         buffer = blocks.buffer(sizes, q)
         for some in rounds(sizes, blocks.heads(sizes)):
             keys, values = some.keys(k, exact), some.keys(v, exact)
-            tiles = Tiles(sizes, blocks, causal=causal, real=some.real(real), like=buffer)
+            tiles = TileWalk(sizes, blocks, causal=causal, real=some.real(real), like=buffer)
             for rows in spans(sizes.T, blocks.rows(sizes)):
                 x = some.queries(grouped[0], rows, exact)
                 read, mass = _read(x, keys, values, tiles.of(rows), buffer, sizes.group, scale)

@@ -16,15 +16,14 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
-from onesentence.kernels.sizes import Sizes
+from onesentence.kernels.sizes import Sizes, spans
 from onesentence.kernels.tiles import (
     Blocks,
     Tile,
-    Tiles,
+    TileWalk,
     by_group,
     dtype_of_sums,
     rounds,
-    spans,
     weights_of,
 )
 
@@ -71,7 +70,7 @@ def gradients(
     for some in rounds(sizes, blocks.heads(sizes)):
         # the gradients have no strides of their own, so these are views, and what is added to them stays
         read = [some.keys(part, exact) for part in (k, v, dk, dv)]
-        tiles = Tiles(sizes, blocks, causal=causal, real=some.real(real), like=buffers[0])
+        tiles = TileWalk(sizes, blocks, causal=causal, real=some.real(real), like=buffers[0])
         for rows in spans(sizes.T, blocks.rows(sizes)):
             x, dy, row_lse, row_delta = (some.queries(part, rows, exact) for part in grouped[:4])
             block = x, dy, row_lse[..., None], row_delta[..., None]

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from onesentence.checks import checked_integer
-from onesentence.kernels.sizes import Sizes
+from onesentence.kernels.sizes import Sizes, spans
 
 _SUMS = {
     torch.float16: torch.float32,
@@ -146,17 +146,6 @@ def rounds(sizes: Sizes, heads: int) -> Iterator[Round]:
             yield Round(batch, some)
 
 
-def spans(length: int, block: int) -> Iterator[slice]:
-    """Yield blocks that together are `range(length)`; the last one may be shorter.
-
-    Example:
-        >>> [(s.start, s.stop) for s in spans(5, 2)]
-        [(0, 2), (2, 4), (4, 5)]
-    """
-    for start in range(0, length, block):
-        yield slice(start, min(start + block, length))
-
-
 @dataclass(frozen=True)
 class Tile:
     """Keys that a block of queries meets next.
@@ -182,8 +171,8 @@ class Tile:
             scores.view(n, group, R // group, columns)[..., -bias.shape[-1] :].add_(bias)
 
 
-class Tiles:
-    """The tiles of one round, block of queries by block of queries.
+class TileWalk:
+    """The tiles that one round visits, block of queries by block of queries.
 
     Args:
         sizes: of the read.

@@ -69,6 +69,15 @@ def test_capacity_is_a_limit() -> None:
     with pytest.raises(MemoryError, match="the chip holds 80 bytes, 88 are needed at once"):
         machine.zeros(6)
 
+    def overfill() -> None:
+        with machine.room():
+            machine.zeros(5)
+            machine.load(machine.put("Q", [0.0]))
+
+    with pytest.raises(MemoryError, match="88 are needed"):
+        overfill()
+    assert (machine.held, machine.peak, machine.read) == (40, 80, {})  # what was refused has not happened
+
 
 def test_machine_refuses() -> None:
     with pytest.raises(ValueError, match="capacity must be at least 1, got 0"):

@@ -62,14 +62,14 @@ def test_decode_intensity_is_the_group_however_many_rows(group: int) -> None:
 def test_prefill_intensity_is_set_by_the_tile() -> None:
     sizes = Sizes(B=1, H=8, G=2, T=16384, S=16384, D=128)
     for rows in (64, 128):
-        work = prefill_read_work(sizes, Tiles(rows, 64), HALF, causal=False)
+        work = prefill_read_work(sizes, Tiles(rows, 64), HALF)
         assert work.intensity == pytest.approx(2 * rows / 2, rel=0.02)
 
 
 def test_prefill_read_work_counts_pairs_that_are_needed() -> None:
     sizes = Sizes(B=1, H=1, G=1, T=4, S=4, D=2)
-    assert prefill_read_work(sizes, Tiles(4, 4), HALF).flops == 2 * 2 * 10 * 2
-    assert prefill_read_work(sizes, Tiles(4, 4), HALF, causal=False).flops == 2 * 2 * 16 * 2
+    assert prefill_read_work(sizes, Tiles(4, 4), HALF, causal=True).flops == 2 * 2 * 10 * 2
+    assert prefill_read_work(sizes, Tiles(4, 4), HALF).flops == 2 * 2 * 16 * 2
 
 
 def test_roofline_refuses() -> None:

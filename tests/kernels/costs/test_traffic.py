@@ -125,6 +125,10 @@ def test_on_chip_bytes_by_hand() -> None:
     assert (
         traffic.on_chip_bytes(HAND, TILES, WIDTHS, way="flash2") == (2 * 4 + 2) * 3 * 2 + 2 * (4 + 3 + 2) * 4
     )
+    flash1 = [
+        traffic.on_chip_bytes(HAND, TILES, WIDTHS, way="flash1", packed=packed) for packed in (False, True)
+    ]
+    assert flash1[0] == flash1[1]  # heads are packed by flash2 only
     packed = traffic.on_chip_bytes(HAND, TILES, WIDTHS, way="flash2", packed=True)
     assert packed == (2 * 4 + 4) * 3 * 2 + 4 * (4 + 3 + 2) * 4
     large = traffic.on_chip_bytes(HAND, Tiles(99, 99), WIDTHS, way="flash2")

@@ -14,7 +14,6 @@ practice. Teaching code, slow. Dao et al. 2022 (arXiv:2205.14135), algorithms 0 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from onesentence.kernels.costs.hbm import Floats, Machine, Stored
 from onesentence.kernels.costs.tiles import Tiles
-from onesentence.kernels.sizes import Sizes, scale_of, sizes_of
+from onesentence.kernels.sizes import Sizes, scale_of, sizes_of, spans
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +55,7 @@ class Run:
         return keys <= queries[:, None] + self.sizes.shift
 
 
-def blocks(length: int, size: int) -> Iterator[slice]:
-    """Yield the parts of an axis, the last one perhaps shorter."""
-    for first in range(0, length, size):
-        yield slice(first, min(first + size, length))
-
-
-def finite(values: Floats) -> Floats:
+def subtrahend(values: Floats) -> Floats:
     """Return what may be subtracted from scores: 0 in place of -inf, where there is nothing to read."""
     return np.where(np.isneginf(values), 0.0, values)
 
@@ -113,7 +106,7 @@ def naive_forward(
         with machine.room():
             row = machine.load(run.arrays["scores"], b, h, slice(t, t + 1)).astype(machine.wide)
             row[~run.may_read(slice(t, t + 1), slice(0, S))] = -np.inf
-            mass = machine.exp(row - finite(row.max(axis=1, keepdims=True)))
+            mass = machine.exp(row - subtrahend(row.max(axis=1, keepdims=True)))
             machine.store(
                 run.arrays["P"], mass / divisor(mass.sum(axis=1, keepdims=True)), b, h, slice(t, t + 1)
             )
@@ -169,11 +162,11 @@ def flash1_forward(
             run.arrays[name] = machine.empty(name, q.shape[:3], machine.wide)
         machine.fill(run.arrays[name], value)
     for b, g in np.ndindex(run.sizes.B, run.sizes.G):
-        for columns in blocks(run.sizes.S, tiles.key):
+        for columns in spans(run.sizes.S, tiles.key):
             with machine.room():
                 K, V = (machine.load(run.arrays[name], b, g, columns) for name in "KV")
                 for h in run.heads(g):
-                    for rows in blocks(run.sizes.T, tiles.query):
+                    for rows in spans(run.sizes.T, tiles.query):
                         mask = run.may_read(rows, columns)
                         if mask.any():
                             with machine.room():
@@ -190,10 +183,10 @@ def _flash1_tile(
     P *= run.scale
     P[~mask] = -np.inf
     own = P.max(axis=1)
-    P[...] = machine.exp(P - finite(own)[:, None])
+    P[...] = machine.exp(P - subtrahend(own)[:, None])
     new = np.maximum(top, own)
-    old_part = machine.exp(top - finite(new)) * mass
-    new_part = machine.exp(own - finite(new))
+    old_part = machine.exp(top - subtrahend(new)) * mass
+    new_part = machine.exp(own - subtrahend(new))
     total = old_part + new_part * P.sum(axis=1)
     sums = machine.product(P, V)
     sums *= new_part[:, None]
@@ -237,7 +230,7 @@ def flash2_forward(
     together = run.sizes.group if packed else 1
     for b, first in np.ndindex(run.sizes.B, run.sizes.H // together):
         heads = slice(first * together, (first + 1) * together)
-        for rows in blocks(run.sizes.T, tiles.query):
+        for rows in spans(run.sizes.T, tiles.query):
             with machine.room():
                 _flash2_rows(machine, run, tiles, (b, heads, rows))
     return run
@@ -251,7 +244,7 @@ def _flash2_rows(machine: Machine, run: Run, tiles: Tiles, place: tuple[int, sli
     Q = Q.reshape(-1, shape[2])
     sums, mass, top = machine.zeros(*Q.shape), machine.zeros(len(Q)), machine.zeros(len(Q))
     top[:] = -np.inf
-    for columns in blocks(run.sizes.S, tiles.key):
+    for columns in spans(run.sizes.S, tiles.key):
         mask = run.may_read(rows, columns)
         if not mask.any():
             continue
@@ -261,8 +254,8 @@ def _flash2_rows(machine: Machine, run: Run, tiles: Tiles, place: tuple[int, sli
             P *= run.scale
             P[~np.tile(mask, (shape[0], 1))] = -np.inf
             new = np.maximum(top, P.max(axis=1))
-            P[...] = machine.exp(P - finite(new)[:, None])
-            kept = machine.exp(top - finite(new))
+            P[...] = machine.exp(P - subtrahend(new)[:, None])
+            kept = machine.exp(top - subtrahend(new))
             mass[:], top[:] = kept * mass + P.sum(axis=1), new
             sums *= kept[:, None]
             machine.add_product(sums, P, V)

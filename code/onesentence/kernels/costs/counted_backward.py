@@ -15,9 +15,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from onesentence.kernels.costs.counted import Run, blocks, finite
+from onesentence.kernels.costs.counted import Run, subtrahend
 from onesentence.kernels.costs.hbm import Floats, Machine
 from onesentence.kernels.costs.tiles import Tiles
+from onesentence.kernels.sizes import spans
 
 
 def _begin(machine: Machine, run: Run, do: Floats, needed: str) -> None:
@@ -121,7 +122,7 @@ def two_pass_backward(machine: Machine, run: Run, do: Floats, tiles: Tiles) -> N
     _delta(machine, run, tiles)
     _keys_outside(machine, run, tiles, add_queries=False)
     for b, h in np.ndindex(run.sizes.B, run.sizes.H):
-        for rows in blocks(run.sizes.T, tiles.query):
+        for rows in spans(run.sizes.T, tiles.query):
             with machine.room():
                 _queries_outside(machine, run, tiles, (b, h, rows))
 
@@ -130,7 +131,7 @@ def _delta(machine: Machine, run: Run, tiles: Tiles) -> None:
     """Write the sum of dO * O by row."""
     run.arrays["delta"] = machine.empty("delta", run["L"].shape, run["L"].dtype)
     for b, h in np.ndindex(run.sizes.B, run.sizes.H):
-        for rows in blocks(run.sizes.T, tiles.query):
+        for rows in spans(run.sizes.T, tiles.query):
             with machine.room():
                 output, dO = (machine.load(run.arrays[name], b, h, rows) for name in ("O", "dO"))
                 total = (output.astype(machine.wide) * dO).sum(axis=1)
@@ -140,12 +141,12 @@ def _delta(machine: Machine, run: Run, tiles: Tiles) -> None:
 def _keys_outside(machine: Machine, run: Run, tiles: Tiles, *, add_queries: bool) -> None:
     """Let blocks of keys pass outside, their gradients resting on the chip, and queries of their heads inside."""
     for b, g in np.ndindex(run.sizes.B, run.sizes.G):
-        for columns in blocks(run.sizes.S, tiles.key):
+        for columns in spans(run.sizes.S, tiles.key):
             with machine.room():
                 K, V = (machine.load(run.arrays[name], b, g, columns) for name in "KV")
                 dK, dV = machine.zeros(*K.shape), machine.zeros(*V.shape)
                 for h in run.heads(g):
-                    for rows in blocks(run.sizes.T, tiles.query):
+                    for rows in spans(run.sizes.T, tiles.query):
                         mask = run.may_read(rows, columns)
                         if not mask.any():
                             continue
@@ -168,7 +169,7 @@ def _queries_outside(machine: Machine, run: Run, tiles: Tiles, place: tuple[int,
     b, h, rows = place
     Q, dO, L, delta = _query_side(machine, run, place)
     dQ = machine.zeros(*Q.shape)
-    for columns in blocks(run.sizes.S, tiles.key):
+    for columns in spans(run.sizes.S, tiles.key):
         mask = run.may_read(rows, columns)
         if mask.any():
             with machine.room():
@@ -191,7 +192,7 @@ def _recomputed(
     P = machine.product(Q, K.T)
     P *= run.scale
     P[~mask] = -np.inf
-    P[...] = machine.exp(P - finite(L)[:, None])
+    P[...] = machine.exp(P - subtrahend(L)[:, None])
     dS = machine.product(dO, V.T)
     dS -= delta[:, None]
     dS *= P

@@ -101,9 +101,9 @@ class Machine:
         Raises:
             MemoryError: if the chip has no room for it.
         """
-        tile = np.array(stored.values[place])
+        tile = self._hold(np.array(stored.values[place]))
         self.read[stored.name] += tile.nbytes
-        return self._hold(tile)
+        return tile
 
     def store(self, stored: Stored, tile: Floats, *place: Place) -> None:
         """Write a tile into a part of an array, in the array's width; the tile stays on the chip.
@@ -164,9 +164,9 @@ class Machine:
             self.held = before
 
     def _hold(self, tile: Floats) -> Floats:
-        """Count a tile as being on the chip."""
-        self.held += tile.nbytes
-        self.peak = max(self.peak, self.held)
-        if self.capacity is not None and self.held > self.capacity:
-            raise MemoryError(f"the chip holds {self.capacity} bytes, {self.held} are needed at once")
+        """Count a tile as being on the chip, if there is room for it."""
+        needed = self.held + tile.nbytes
+        if self.capacity is not None and needed > self.capacity:
+            raise MemoryError(f"the chip holds {self.capacity} bytes, {needed} are needed at once")
+        self.held, self.peak = needed, max(self.peak, needed)
         return tile

@@ -131,7 +131,7 @@ def least_seconds(work: Work, ceilings: Ceilings) -> float:
     return max(work.flops / ceilings.peak, work.bytes / ceilings.bandwidth)
 
 
-def prefill_read_work(sizes: Sizes, tiles: Tiles, widths: Widths, *, causal: bool = True) -> Work:
+def prefill_read_work(sizes: Sizes, tiles: Tiles, widths: Widths, *, causal: bool = False) -> Work:
     """Return what attention over many queries takes: FLOP of the pairs that are needed, traffic of `flash2_forward`.
 
     Args:
@@ -144,7 +144,7 @@ def prefill_read_work(sizes: Sizes, tiles: Tiles, widths: Widths, *, causal: boo
         TypeError, ValueError: as `costs.products.checked_read`.
 
     Example:
-        >>> prefill_read_work(Sizes(B=1, H=1, G=1, T=8, S=8, D=2), Tiles(4, 4), Widths(), causal=False)
+        >>> prefill_read_work(Sizes(B=1, H=1, G=1, T=8, S=8, D=2), Tiles(4, 4), Widths())
         Work(flops=512, bytes=224)
     """
     macs = forward_macs(sizes, causal=causal)

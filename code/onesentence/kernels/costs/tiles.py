@@ -20,7 +20,10 @@ from onesentence.checks import checked_integer
 
 @dataclass(frozen=True)
 class Tiles:
-    """Sizes of a tile.
+    """Sizes of a tile, as the formulas count it: queries of one head against keys.
+
+    `kernels.tiles.Blocks`, which a read in PyTorch is given, counts the queries of all heads of a group together, and
+    `kernels.gpu.blocks.Blocks` says besides how a kernel is launched.
 
     Attributes:
         query: rows, queries.

@@ -18,7 +18,7 @@ HBM is the large memory of an accelerator; what is not on the chip has to be rea
 A tile that nobody may read is skipped with `causal`. Masks come from positions and dropout from nowhere: neither is read.
 Ways that keep keys outside hold them while all heads of their group pass. Where the papers give orders, O(N^2 d^2 / M) of
 theorem 2 for an on-chip memory of M, these are exact counts for given tiles, of each array, its start, and the statistics;
-tiles need not divide the lengths. Line 8 of algorithm 2 of 2023 lists O_i, which nothing uses after delta: left out.
+tiles need not divide the lengths. The inner loop of algorithm 2 of 2023 loads O_i, too, which nothing uses after delta: left out.
 
 Symbols as in `kernels.sizes`; the tables `scores`, `P`, `dP`, `dS` are (B, H, T, S), the statistics `m`, `l`, `L`, `delta`
 (B, H, T). Dao et al. 2022 (arXiv:2205.14135), algorithms 0, 1, 3, theorem 2; Dao 2023 (arXiv:2307.08691),
@@ -281,7 +281,7 @@ def on_chip_bytes(sizes: Sizes, tiles: Tiles, widths: Widths, *, way: str, packe
         tiles: sizes of a tile.
         widths: of numbers; scores and sums are as wide as statistics.
         way: `flash1`: K, V, Q, O, l, m, scores and their product with V; `flash2`: Q, K, V, scores, l, m and the sum O.
-        packed: of `flash2`, see `flash2_forward`.
+        packed: of `flash2`, see `flash2_forward`; changes nothing in `flash1`.
 
     Raises:
         TypeError, ValueError: as `costs.products.checked_read`.
