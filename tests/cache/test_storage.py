@@ -29,7 +29,7 @@ def test_contiguous_reads_are_views(fill: Any, marks: list[list[int]]) -> None:
 def test_contiguous_refuses_more_than_its_capacity(fill: Any) -> None:
     cache = ContiguousCache(SIZES, 4)
     fill(cache, [[1, 1, 1], [0, 0, 1]])
-    message = r"capacity of 4 tokens: row 0 holds 3 and 2 more are asked for"
+    message = r"capacity of 4 tokens: row 0 would hold 5"
     with pytest.raises(ValueError, match=message):
         cache.open(torch.ones(2, 2, dtype=torch.bool), "model a")
     fill(cache, [[1, 0], [1, 1]])  # row 0 is full now, row 1 is not
@@ -108,7 +108,7 @@ def test_pages_of_an_aborted_step_are_free_again(fill: Any) -> None:
     step.put(0, torch.ones(2, 3, 2, 4), torch.ones(2, 3, 2, 4))
     assert step.table.tolist() == [[0, 2], [1, -1]]
     assert (cache.table.tolist(), cache.free_pages) == ([[0], [1]], 1)
-    message = r"pool of 3 pages of 2 tokens: 2 more are asked for, 1 are free"
+    message = r"pool of 3 pages of 2 tokens: the rows together would take 4"
     with pytest.raises(ValueError, match=message):
         cache.open(torch.ones(2, 2, dtype=torch.bool), "model a")
     fill(cache, [[0, 0], [1, 1]])
