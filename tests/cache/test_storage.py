@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from onesentence.cache import growing
 from onesentence.cache.base import CacheSizes
 from onesentence.cache.contiguous import ContiguousCache
 from onesentence.cache.growing import GrowingCache
@@ -47,6 +48,29 @@ def test_growing_doubles_or_takes_what_is_asked_and_keeps_it(fill: Any) -> None:
     cache.truncate(torch.tensor([1, 1]))
     assert cache.allocated_bytes == 2 * 2 * 2 * 3 * 26 * 4 * 4
     assert cache.payload_bytes == 2 * 2 * 2 * 3 * 1 * 4 * 4
+
+
+def test_growing_that_runs_out_of_memory_between_keys_and_values_goes_on(
+    fill: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, calls, make = GrowingCache(SIZES), [], growing.zeros
+
+    def zeros(*shape: Any) -> Any:
+        calls.append(shape)
+        if len(calls) == 2:
+            raise RuntimeError("out of memory")
+        return make(*shape)
+
+    fill(cache, [[1, 1], [1, 1]])
+    with monkeypatch.context() as patch:
+        patch.setattr(growing, "zeros", zeros)
+        with pytest.raises(RuntimeError, match="out of memory"):
+            cache.open(torch.ones(2, 50, dtype=torch.bool), "model a")
+    assert cache.lengths.tolist() == [2, 2]
+    kept = cache.keys[:, :, :, :2].clone()
+    seen = fill(cache, [[1], [1]])[1]  # fewer slots than the keys have already
+    assert torch.equal(seen.k[:, :, :2], kept[1])
+    assert seen.v.shape == seen.k.shape
 
 
 def test_window_keeps_the_last_tokens_and_lets_one_be_taken_back(fill: Any) -> None:

@@ -56,8 +56,9 @@ class SlotCache(StoredCache):
     def _empty(self, start: Tensor, stop: Tensor) -> None:
         """Write 0 into the slots of each row from `start` up to `stop`."""
         for row, (first, last) in enumerate(zip(start.tolist(), stop.tolist(), strict=True)):
-            for part in (self.keys, self.values):
-                part[:, row, :, first:last] = 0
+            if first < last:
+                for part in (self.keys, self.values):
+                    part[:, row, :, first:last] = 0
 
 
 class SlotStep(StoredStep):

@@ -86,7 +86,7 @@ class Session:
             ValueError: if there is not one vector per row, one is empty, an id lies outside the vocabulary, the cache has no
                 room, or the parameters are others than those that filled it. Session and cache stay as they were.
         """
-        return self._last(self._extended(self._vectors(rows, 1)))
+        return self._last(self._extended(self._vectors(rows)))
 
     def edit(self, rows: Sequence[ArrayLike]) -> FloatArray:
         """Replace all rows: keep what old and new share at the beginning, read the rest.
@@ -104,7 +104,7 @@ class Session:
                 stay as they were. If the pass itself fails, as where the reader cannot serve it, they hold what old and new
                 share.
         """
-        new = self._vectors(rows, 1)
+        new = self._vectors(rows)
         self._check_in_step()
         stay = common_prefix(self._ids, new, again=1)
         self.model.check_cache(self.cache)
@@ -164,7 +164,7 @@ class Session:
         Raises:
             TypeError, ValueError: as `read` and `generate.loop.generate`.
         """
-        new = self._vectors(rows, 1)
+        new = self._vectors(rows)
         before = [row[:-1] for row in new]
         if any(row.size for row in before):
             self._extended(before)
@@ -172,13 +172,13 @@ class Session:
             self.step, self._place, bos=[row[-1] for row in new], eos=eos, limit=limit, choose=choose
         )
 
-    def _vectors(self, rows: Sequence[ArrayLike], least: int) -> list[Ids]:
+    def _vectors(self, rows: Sequence[ArrayLike]) -> list[Ids]:
         vectors = [id_vector(f"rows[{i}]", row) for i, row in enumerate(rows)]
         if len(vectors) != len(self._ids):
             raise ValueError(f"rows must hold {len(self._ids)} vectors like the cache, got {len(vectors)}")
         for i, row in enumerate(vectors):
-            if len(row) < least:
-                raise ValueError(f"rows[{i}] must hold at least {least} token, got {len(row)}")
+            if not len(row):
+                raise ValueError(f"rows[{i}] must hold at least 1 token, got 0")
             as_ids(f"rows[{i}]", row, self.model.config.vocabulary)
         return vectors
 
