@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -88,6 +90,19 @@ def test_put_refuses_what_does_not_fit_and_the_step_goes_on(
     step.put(1, part(), part())
     step.commit()
     assert cache.lengths.tolist() == [4, 2]
+
+
+def test_put_that_failed_on_its_way_may_be_repeated(cache: KVCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    step = cache.open(one(), "model a")
+    step.put(0, part(), part())
+    with monkeypatch.context() as patch:
+        patch.setattr(step, "_write", None)
+        with pytest.raises(TypeError, match="not callable"):
+            step.put(1, part(), part())
+    with pytest.raises(ValueError, match=r"commit needs every layer, 1 not put"):
+        step.commit()
+    step.put(1, part(), part())
+    step.commit()
 
 
 def test_put_takes_what_requires_a_gradient_where_none_is_recorded(cache: KVCache) -> None:
@@ -264,3 +279,25 @@ def test_change_that_is_interrupted_leaves_an_empty_cache(
     for seen in fill(cache, [[1, 1, 1, 1], [0, 0, 0, 1]], owner="model b"):
         assert seen.k.isfinite().all()
         assert seen.v.isfinite().all()
+
+
+def test_commit_that_is_interrupted_once_it_is_done_has_been_done(
+    kind: Any, fill: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = kind.make(SIZES)
+    fill(cache, [[1, 1], [1, 1]])
+    changing = cache._changing
+
+    @contextmanager
+    def interrupted() -> Iterator[None]:
+        with changing():
+            yield
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cache, "_changing", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fill(cache, [[1], [1]])
+    monkeypatch.undo()
+    for layer, seen in enumerate(fill(cache, [[1], [1]], seed=1)):
+        assert cache.lengths.tolist() == [4, 4]
+        assert (seen.k != 0).all(), layer

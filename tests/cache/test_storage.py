@@ -81,8 +81,10 @@ def test_window_keeps_the_last_tokens_and_lets_one_be_taken_back(fill: Any) -> N
     message = (
         r"lengths of row 0: 5 tokens need positions from 3 on in a window of 3, the oldest that is kept is 4"
     )
+    step = cache.open(torch.ones(2, 1, dtype=torch.bool), "model a")
     with pytest.raises(ValueError, match=message):
         cache.truncate(torch.tensor([5, 2]))
+    step.put(0, torch.ones(2, 3, 1, 4), torch.ones(2, 3, 1, 4))  # the refusal has not overtaken it
     cache.truncate(torch.tensor([6, 0]))
     assert cache.held().tolist() == [[-1, 4, 5], [-1, -1, -1]]
     with pytest.raises(ValueError, match=r"window must be at least 1, got 0"):

@@ -178,6 +178,8 @@ def test_session_refuses_changed_parameters_until_it_is_cleared(hostile: Any) ->
             call()
     assert session.ids == ((1, 2, 3),)
     assert session.cache.lengths.tolist() == [3]
+    agrees(session, session.edit([[4, 2, 3]]))  # nothing stays of what the old ones computed
+    session.model.last.bias[0] += 1
     session.clear()
     agrees(session, session.read([[1, 2, 3]]))
 
@@ -213,7 +215,7 @@ def test_sessions_on_one_cache_do_not_read_each_others_tokens(hostile: Any) -> N
     other.read([[3, 4]])  # as many as the first one knows
     for call in (one.read, one.edit, lambda rows: one.step(rows[0], one.place)):
         with pytest.raises(
-            ValueError, match=r"got \[2\] after a change by somebody else; clear\(\) begins anew"
+            ValueError, match=r"got \[2\] after a change that it has not seen; clear\(\) begins anew"
         ):
             call([[5]])
     agrees(other, other.read([[5]]))

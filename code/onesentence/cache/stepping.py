@@ -119,10 +119,9 @@ class StoredCache(KVCache):
         self.truncate(stay)
 
     def _set(self, lengths: Tensor, owner: str | None) -> None:
-        """Take new lengths, and nobody as owner of nothing."""
-        self._lengths = lengths
-        self._owner = owner if int(lengths.sum()) else None
-        self._changes += 1
+        """Take new lengths, with nobody as owner of nothing and no step open, all at once: nothing can come in between."""
+        owner = owner if int(lengths.sum()) else None
+        self._lengths, self._owner, self._step, self._changes = lengths, owner, None, self._changes + 1
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
@@ -131,13 +130,12 @@ class StoredCache(KVCache):
             yield
         except BaseException:
             self._wipe()
-            self._step = None
             self._set(torch.zeros_like(self._lengths), None)
             raise
 
     def _overtake(self) -> None:
         """Refuse the open step from now on and undo what it left."""
-        if self._step is not None and self._step.started:
+        if self._step is not None:
             self._step._clear()
         self._step = None
 
@@ -194,7 +192,6 @@ class StoredStep(Step):
         self.cache, self.new = cache, new
         self.positions, self.real = new.positions, new.real
         self.lengths = new.after.to(cache.device)
-        self.started = False
         self._owner = owner
         self._layers: set[int] = set()
         self._over = False
@@ -213,7 +210,6 @@ class StoredStep(Step):
         with self.cache._changing():
             self._keep()
             self.cache._set(self.new.after, self._owner)
-        self.cache._step = None
         self._over = True
 
     def _take(self, layer: int, k: Tensor, v: Tensor) -> None:
@@ -226,7 +222,6 @@ class StoredStep(Step):
             raise ValueError(f"layer must not have been put in this step, {layer} has")
         for name, part in (("k", k), ("v", v)):
             self._check_part(name, part)
-        self.started = True
         self._write(layer, k, v)
         self._layers.add(layer)
 

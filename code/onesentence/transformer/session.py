@@ -183,11 +183,11 @@ class Session:
         return vectors
 
     def _check_in_step(self) -> None:
-        """Refuse to go on with a cache that somebody else has changed."""
+        """Refuse to go on with a cache that somebody else has changed, or an interrupted call of one's own."""
         if self.cache.changes != self._changes:
             held, known = self.cache.lengths.tolist(), [len(row) for row in self._ids]
             raise ValueError(
-                f"cache must hold the {known} tokens that the session has read, got {held} after a change by somebody else; "
+                f"cache must hold the {known} tokens that the session has read, got {held} after a change that it has not seen; "
                 "clear() begins anew"
             )
 
