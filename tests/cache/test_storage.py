@@ -33,6 +33,8 @@ def test_contiguous_refuses_more_than_its_capacity(fill: Any) -> None:
     message = r"capacity of 4 tokens: row 0 would hold 5"
     with pytest.raises(ValueError, match=message):
         cache.open(torch.ones(2, 2, dtype=torch.bool), "model a")
+    with pytest.raises(ValueError, match=r"row 1 would hold 5"):
+        cache.open(torch.tensor([[False] * 4, [True] * 4]), "model a")
     fill(cache, [[1, 0], [1, 1]])  # row 0 is full now, row 1 is not
     assert cache.lengths.tolist() == [4, 3]
     with pytest.raises(ValueError, match=r"capacity must be at least 1, got 0"):

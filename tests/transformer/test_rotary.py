@@ -36,7 +36,7 @@ def test_turns_far_away_are_as_exact_as_the_dtype(normal: Any) -> None:
 def test_turns_past_the_table_equal_the_formula_and_enlarge_nothing(
     normal: Any, shape: tuple[int, ...]
 ) -> None:
-    x, places = normal(1, 2, 3, 8), torch.tensor([LONGEST_TABLE - 1, LONGEST_TABLE, 10**9]).reshape(shape)
+    x, places = normal(1, 2, 3, 8), torch.tensor([LONGEST_TABLE - 1, LONGEST_TABLE, 10**9 + 1]).reshape(shape)
     rotary = Rotary(8)
     np.testing.assert_allclose(rotary(places, x)(x), rotated(x.numpy(), places.numpy()), rtol=0, atol=1e-12)
     turned = rotary(places, x.float())(x.float())
@@ -46,9 +46,11 @@ def test_turns_past_the_table_equal_the_formula_and_enlarge_nothing(
 
 def test_turns_near_the_end_of_the_table(normal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LONGEST_TABLE", 6)
-    x, places, rotary = normal(1, 1, 1, 4), torch.tensor([5], dtype=torch.uint8), Rotary(4)
-    np.testing.assert_allclose(rotary(places, x)(x), rotated(x.numpy(), places.numpy()), atol=1e-12)
-    assert len(rotary.table) == 6
+    x, rotary = normal(1, 1, 1, 4), Rotary(4)
+    for last in (5, 6):
+        places = torch.tensor([last], dtype=torch.uint8)
+        np.testing.assert_allclose(rotary(places, x)(x), rotated(x.numpy(), places.numpy()), atol=1e-12)
+        assert len(rotary.table) == 6
 
 
 def test_turns_take_heads_that_are_no_block_of_memory(normal: Any) -> None:
