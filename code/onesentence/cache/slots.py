@@ -9,8 +9,6 @@ between steps; where rows have different lengths, the shorter ones are read with
 
 from __future__ import annotations
 
-from abc import abstractmethod
-
 from torch import Tensor
 
 from onesentence.cache.base import CacheSizes, Seen
@@ -42,21 +40,25 @@ class SlotCache(StoredCache):
         return self.sizes.token_bytes * self.sizes.rows * self.slots
 
     def _step_of(self, new: NewTokens, owner: str) -> StoredStep:
-        self._make_room(new)
+        self._make_room(new.longest)
         return SlotStep(self, new, owner)
 
-    @abstractmethod
-    def _make_room(self, new: NewTokens) -> None:
-        """See to it that there are `new.longest` slots; ValueError if there cannot be."""
+    def _make_room(self, slots: int) -> None:
+        """See to it that each row has so many slots; nothing to do where their number is fixed."""
 
     def _drop(self, lengths: Tensor) -> None:
         self._empty(lengths, self._lengths)
 
+    def _wipe(self) -> None:
+        for part in (self.keys, self.values):
+            part.zero_()
+
     def _empty(self, start: Tensor, stop: Tensor) -> None:
         """Write 0 into the slots of each row from `start` up to `stop`."""
         for row, (first, last) in enumerate(zip(start.tolist(), stop.tolist(), strict=True)):
-            for part in (self.keys, self.values):
-                part[:, row, :, first:last] = 0
+            if first < last:
+                for part in (self.keys, self.values):
+                    part[:, row, :, first:last] = 0
 
 
 class SlotStep(StoredStep):

@@ -95,6 +95,11 @@ class WindowCache(StoredCache):
                 part[:, row, :, slots] = 0
         self._first = first
 
+    def _wipe(self) -> None:
+        for part in (self.keys, self.values):
+            part.zero_()
+        self._first = torch.zeros_like(self._lengths)
+
 
 class WindowStep(StoredStep):
     """A step whose tokens wait until they are committed."""
