@@ -22,7 +22,7 @@ from onesentence.kernels.gpu.attention import attention
 from onesentence.kernels.gpu.blocks import Blocks
 from onesentence.kernels.gpu.forward import forward_launch
 from onesentence.kernels.gpu.gradients import Read, write_gradients
-from onesentence.kernels.gpu.launch import can_be_described, describe
+from onesentence.kernels.gpu.launch import can_be_described, describe, operand
 from onesentence.kernels.reference import attention as reference
 
 CUDA = torch.cuda.is_available()
@@ -92,8 +92,7 @@ def test_attention_loses_no_more_than_torch(
     assert_as_good_as_torch(found, parts, causal=causal)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("scale", [0.0, -0.7, 0.4])
+@pytest.mark.parametrize(("scale", "seed"), [(0.0, 1), (-0.7, 2), (0.4, 3)])
 def test_attention_takes_any_scale(scale: float, seed: int) -> None:
     parts = drawn(1, 2, 1, 9, 21, 32, torch.float32, seed)
     found = results(attention, parts, torch.float32, causal=True, scale=scale)
@@ -109,9 +108,7 @@ def framed(part: Tensor, frame: int, fill: float) -> tuple[Tensor, Tensor]:
 
 
 @pytest.mark.parametrize("blocks", [Blocks(16, 32), Blocks(64, 16)])
-@pytest.mark.parametrize(
-    ("dtype", "frame"), [(torch.float16, 8), (torch.float16, 5), (torch.float32, 3)], ids=str
-)
+@pytest.mark.parametrize(("dtype", "frame"), [(torch.float16, 8), (torch.float32, 3)], ids=str)
 @pytest.mark.parametrize(
     ("T", "S", "D", "causal"), [(33, 47, 16, True), (50, 35, 40, True), (17, 33, 16, False)]
 )
@@ -141,6 +138,9 @@ def test_can_be_described_wants_steps_of_16_bytes() -> None:
     assert not can_be_described(x[..., 4:20])
     assert not can_be_described(x[:, :, :1].expand(-1, -1, 4, -1))
     assert not can_be_described(x.mT)
+    alone = x.as_strided((1, 1, 5, 24), (3, 7, 24, 1))  # axes of one entry, never stepped along
+    assert can_be_described(alone)
+    assert operand(alone, 16, described=True).strides == [8, 8, 24, 1]
     assert not can_be_described(torch.zeros(2, 3, 5, 20, dtype=torch.float16)[..., :16])
 
 
@@ -167,6 +167,7 @@ def test_attention_without_anything_to_read_is_zero_and_passes_no_gradient(dtype
     o, lse = attention(q, k, v, causal=True)
     assert (o[:, :, :15] == 0).all()
     assert (lse[:, :, :15] == -torch.inf).all()
+    dlse[:, :, :15] = torch.nan  # what a function of -inf may well have
     torch.autograd.backward([o, lse], [do, dlse])
     assert q.grad is not None
     assert (q.grad[:, :, :15] == 0).all()
@@ -203,7 +204,7 @@ def test_attention_does_not_see_the_future(dtype: torch.dtype) -> None:
 
 
 def test_attention_passes_opcheck() -> None:
-    q, k, v, *_ = drawn(1, 4, 2, 9, 7, 16, torch.float32, seed=0)
+    q, k, v, *_ = drawn(1, 2, 1, 9, 7, 16, torch.float32, seed=0)
     q, k, v = (part.requires_grad_() for part in (q, k, v))
     torch.library.opcheck(torch.ops.onesentence.attention.default, (q, k, v, True, 0.25))
 

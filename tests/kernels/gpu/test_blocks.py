@@ -19,8 +19,8 @@ def test_width_of_is_a_power_of_two(D: int, width: int) -> None:
 
 
 def test_pinned_has_a_choice_for_every_pass_size_and_dtype() -> None:
-    for name, D, itemsize, causal, packed in product(PASSES, range(1, 257), (2, 4), *[(False, True)] * 2):
-        blocks = pinned(name, D, itemsize, causal=causal, packed=packed)
+    for name, D, itemsize, described in product(PASSES, range(1, 257), (2, 4), (False, True)):
+        blocks = pinned(name, D, itemsize, described=described)
         resident = blocks.block_k if name == "keys" else blocks.block_q
         assert resident * max(64, width_of(D)) <= 128 * 256
         assert itemsize == 4 or resident % (blocks.num_warps * 4) == 0
@@ -28,16 +28,16 @@ def test_pinned_has_a_choice_for_every_pass_size_and_dtype() -> None:
 
 def test_pinned_refuses_what_is_not_there() -> None:
     with pytest.raises(ValueError, match="name: expected one of forward, keys, queries, got 'backward'"):
-        pinned("backward", 64, 2, causal=False)
+        pinned("backward", 64, 2)
     with pytest.raises(ValueError, match="itemsize must be 2 or 4, got 8"):
-        pinned("forward", 64, 8, causal=False)
+        pinned("forward", 64, 8)
     with pytest.raises(ValueError, match=r"D must lie in \[1, 256\], got 257"):
-        pinned("forward", 257, 2, causal=False)
+        pinned("forward", 257, 2)
 
 
 def test_blocks_refuse_sizes_that_no_kernel_takes() -> None:
-    with pytest.raises(ValueError, match="block_q must be at least 16, got 8"):
-        Blocks(8, 16)
+    with pytest.raises(ValueError, match="block_k must be at least 16, got 8"):
+        Blocks(8, 8)
     with pytest.raises(ValueError, match="num_warps must be a power of two, got 3"):
         Blocks(16, 16, 3)
     with pytest.raises(TypeError, match=r"num_stages must be an integer, got 1\.5"):

@@ -13,39 +13,57 @@ import torch
 
 pytest.importorskip("triton", reason="Triton is there on Linux x86-64 only")
 
-from onesentence.kernels.gpu.blocks import SHARED_BYTES
+from onesentence.kernels.gpu.blocks import SHARED_BYTES, width_of
 from onesentence.kernels.gpu.compiled import described_type, report_of
+from onesentence.kernels.gpu.decode_plan import blocks_of, resident
 from onesentence.kernels.gpu.passes import launch_of, random_read
 
 SCRIPT = """
 import dataclasses, json, sys, torch
 from onesentence.kernels.gpu.compiled import report_of
-from onesentence.kernels.gpu.passes import launch_of, random_read
-for name, dtype, D, packed in json.loads(sys.argv[1]):
-    read = random_read(1, 2, 1, 256, D, getattr(torch, dtype), causal=False, packed=packed)
-    print(json.dumps(dataclasses.asdict(report_of(launch_of(name, read)))))
+from onesentence.kernels.gpu.decode_plan import blocks_of, resident
+from onesentence.kernels.gpu.passes import launch_of, merge_launch, random_read, split_launch
+attention, decoding = json.loads(sys.argv[1])
+launches = []
+for name, dtype, D, causal, packed in attention:
+    read = random_read(1, 2, 1, 256, D, getattr(torch, dtype), causal=causal, packed=packed)
+    launches.append(launch_of(name, read))
+launches += [split_launch(D, getattr(torch, dtype), page) for dtype, D, page in decoding]
+for launch in [*launches, merge_launch(128, torch.bfloat16)]:
+    print(json.dumps(dataclasses.asdict(report_of(launch))))
 """
-CHOICES = [
-    ("forward", "bfloat16", 64, False),
-    ("keys", "float16", 64, False),
-    ("queries", "float32", 16, True),
+ATTENTION = [
+    ("forward", "bfloat16", 64, False, False),
+    ("keys", "bfloat16", 128, True, False),
+    ("queries", "float16", 64, False, True),
+    ("queries", "float32", 16, False, True),
 ]
+DECODING = [("bfloat16", 128, 0), ("bfloat16", 80, 16), ("float32", 48, 8)]
 
 
-def test_report_of_finds_hoppers_instructions_and_no_spills(tmp_path: Path) -> None:
+def test_kernels_compile_for_hopper_without_spills_and_with_its_instructions(tmp_path: Path) -> None:
     env = {**os.environ, "TRITON_INTERPRET": "0", "TRITON_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-c", SCRIPT, json.dumps(CHOICES)]
+    command = [sys.executable, "-c", SCRIPT, json.dumps([ATTENTION, DECODING])]
     run = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     assert run.returncode == 0, run.stderr
-    *halves, full = (json.loads(line) for line in run.stdout.splitlines())
-    for report in halves:
-        assert report["wgmma"] > 0
-        assert report["copies"] > 0
-    assert full["wgmma"] == full["mma"] == 0
-    for report in (*halves, full):
+    reports = [json.loads(line) for line in run.stdout.splitlines()]
+    for report in reports:
         assert report["spilled"] == 0
         assert report["registers"] <= 255
         assert report["shared"] <= SHARED_BYTES
+    for report, (_, dtype, _, _, packed) in zip(reports, ATTENTION, strict=False):
+        assert (report["wgmma"] > 0) == (dtype != "float32")
+        assert 4 * report["waits"] <= report["wgmma"]  # not one by one
+        assert (report["bulk"] > 0) == (not packed)
+        assert report["mma"] == 0
+    for report, (dtype, D, _) in zip(reports[len(ATTENTION) : -1], DECODING, strict=True):
+        blocks = blocks_of(D, getattr(torch, dtype))
+        assert set(report["ahead"]) == {"16"}
+        assert (report["mma"] > 0) == (dtype == "bfloat16")
+        assert resident(blocks) * (report["shared"] + 1024) <= 228 * 1024  # 1 KiB of each is the system's
+        assert resident(blocks) * report["registers"] * 32 * blocks.num_warps <= 65536
+        two_steps = 2 * 2 * blocks.block_k * width_of(D) * getattr(torch, dtype).itemsize
+        assert report["shared"] >= two_steps  # one being read, one on its way
 
 
 @pytest.mark.parametrize(

@@ -6,24 +6,17 @@ import pytest
 import torch
 
 pytest.importorskip("triton", reason="Triton is there on Linux x86-64 only")
-from onesentence.kernels.gpu.decode_plan import STEP_BYTES, DecodeBlocks, blocks_of, splits_for
+from onesentence.kernels.gpu.blocks import width_of
+from onesentence.kernels.gpu.decode_plan import STEP_BYTES, blocks_of, resident, splits_for
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 def test_blocks_of_fill_a_step_and_leave_room_for_another_program(dtype: torch.dtype) -> None:
     for D in range(16, 257, 16):
         blocks = blocks_of(D, dtype)
-        assert D <= blocks.width < 2 * D
-        step = 2 * blocks.keys * blocks.width * dtype.itemsize
-        assert step == STEP_BYTES or (step < STEP_BYTES and blocks.keys == 128)
-        assert blocks.resident in (2, 3)
-
-
-def test_decode_blocks_refuse_what_is_no_block() -> None:
-    with pytest.raises(ValueError, match="keys must be a power of two, got 48"):
-        DecodeBlocks(48, 64, 16, 4, 3)
-    with pytest.raises(ValueError, match="stages must be at least 1, got 0"):
-        DecodeBlocks(64, 64, 16, 4, 0)
+        step = 2 * blocks.block_k * width_of(D) * dtype.itemsize
+        assert step == STEP_BYTES or (step < STEP_BYTES and blocks.block_k == 128)
+        assert resident(blocks) in (2, 3)
 
 
 @pytest.mark.parametrize("pairs", [1, 3, 32, 128, 200, 256, 792, 5000])

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from onesentence.kernels.gpu.forward import forward_launch
 from onesentence.kernels.gpu.gradients import Read, write_gradients
+from onesentence.kernels.gpu.launch import can_be_described
 from onesentence.kernels.gpu.runtime import check_kernel_takes
 from onesentence.kernels.sizes import scale_of, sizes_of
 
@@ -46,6 +47,8 @@ def attention_backward_op(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the gradients of q, k and v."""
     check_kernel_takes(q)
+    if not can_be_described(do):  # as what `sum` hands back, one number in all places: would slow all reads
+        do = do.contiguous()
     dq, dk, dv = _empty_gradients(q, k, v, o, lse, do, dlse, causal, scale)
     write_gradients(Read(q, k, v, o, lse, do, dlse, causal, scale), dq, dk, dv)
     return dq, dk, dv

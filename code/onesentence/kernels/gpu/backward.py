@@ -6,8 +6,10 @@
 `dL` is the gradient of the log-sum-exp, whose own derivative is P. One program of the second kernel holds a block of keys
 and loops over queries, those of every query head that shares the keys, so that nothing is added up in memory by several
 programs and results do not depend on their order; one of the third holds a block of queries and loops over keys. Both skip
-blocks that `causal` closes and mask only the diagonal. Rows that read nothing have L = -inf; it counts as +inf here, and
-P is 0. Dao 2023 (FlashAttention-2, arXiv:2307.08691), algorithm 2, there in one kernel with atomic additions to dQ.
+blocks that `causal` closes. The third masks only the diagonal, as `forward` does; the second masks every block, since a
+second loop would take more registers than a thread has, and what spills costs more than the mask. Rows that read nothing
+have L = -inf; it counts as +inf here, and P is 0. Dao 2023 (FlashAttention-2, arXiv:2307.08691), algorithm 2, there in one
+kernel with atomic additions to dQ.
 """
 
 from __future__ import annotations
@@ -48,28 +50,16 @@ def load_rows(lse, delta, at, batch, head, begin, first, length, ROWS: tl.conste
 
 
 @triton.jit
-def queries_that_read(first, shift, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr, CAUSAL: tl.constexpr):
-    """Return from where on queries read some key of the block at `first`, and every one; multiples of BLOCK_Q."""
-    some = 0
-    every = 0
-    if CAUSAL:
-        some = tl.maximum(first - shift, 0) // BLOCK_Q * BLOCK_Q
-        every = tl.cdiv(tl.maximum(first + BLOCK_K - 1 - shift, 0), BLOCK_Q) * BLOCK_Q
-    return some, every
-
-
-@triton.jit
 def learn_from_queries(
     k_tile, v_tile, dk, dv, q, do, lse, delta, q_at, do_at, lse_at, batch, head, begin, n, T, keys, shift, factor,
-    BLOCK_Q: tl.constexpr, D: tl.constexpr, WIDTH: tl.constexpr,
-    DESCRIBED: tl.constexpr, MASKED: tl.constexpr,
+    BLOCK_Q: tl.constexpr, D: tl.constexpr, WIDTH: tl.constexpr, CAUSAL: tl.constexpr, DESCRIBED: tl.constexpr,
 ):  # fmt: skip
     """Return gradients of a block of keys and values after one more block of queries, those from n on."""
     q_tile = load_tile(q, q_at, batch, head, begin, n, T, BLOCK_Q, D, WIDTH, DESCRIBED)
     bits, less = load_rows(lse, delta, lse_at, batch, head, begin, n, T, BLOCK_Q)
     scores = tl.dot(k_tile, tl.trans(q_tile), input_precision="ieee")
     bits = scores * factor - bits[None, :]
-    if MASKED:
+    if CAUSAL:
         places = n + tl.arange(0, BLOCK_Q) + shift
         bits = tl.where(keys[:, None] <= places[None, :], bits, float("-inf"))
     p = tl.exp2(bits)
@@ -105,19 +95,15 @@ def keys_kernel(
     v_tile = load_tile(v, v_at, batch, head, k_begin, first, S, BLOCK_K, D, WIDTH, DESCRIBED)
     dk_tile = tl.zeros([BLOCK_K, WIDTH], tl.float32)
     dv_tile = tl.zeros([BLOCK_K, WIDTH], tl.float32)
-    start, full = queries_that_read(first, shift, BLOCK_Q, BLOCK_K, CAUSAL)
+    start = 0
+    if CAUSAL:
+        start = tl.maximum(first - shift, 0) // BLOCK_Q * BLOCK_Q  # a multiple costs fewer registers
     for member in range(group):
         reader = head * group + member
-        if CAUSAL:
-            for n in range(start, tl.minimum(full, T), BLOCK_Q):
-                dk_tile, dv_tile = learn_from_queries(
-                    k_tile, v_tile, dk_tile, dv_tile, q, do, lse, delta, q_at, do_at, lse_at,
-                    batch, reader, q_begin, n, T, keys, shift, factor, BLOCK_Q, D, WIDTH, DESCRIBED, MASKED=True,
-                )  # fmt: skip
-        for n in range(full, T, BLOCK_Q):
+        for n in range(start, T, BLOCK_Q):
             dk_tile, dv_tile = learn_from_queries(
                 k_tile, v_tile, dk_tile, dv_tile, q, do, lse, delta, q_at, do_at, lse_at,
-                batch, reader, q_begin, n, T, keys, shift, factor, BLOCK_Q, D, WIDTH, DESCRIBED, MASKED=False,
+                batch, reader, q_begin, n, T, keys, shift, factor, BLOCK_Q, D, WIDTH, CAUSAL, DESCRIBED,
             )  # fmt: skip
     store_tile(dk, dk_at, batch, head, k_begin, first, S, dk_tile * scale, BLOCK_K, D, WIDTH)
     store_tile(dv, dv_at, batch, head, k_begin, first, S, dv_tile, BLOCK_K, D, WIDTH)
@@ -176,7 +162,7 @@ def queries_kernel(
             factor, BLOCK_K, D, WIDTH, CAUSAL, DESCRIBED, MASKED=False,
         )  # fmt: skip
     if CAUSAL or RAGGED:
-        for n in range(full, end, BLOCK_K):
+        for n in tl.range(full, end, BLOCK_K, num_stages=1):
             dq_tile = learn_from_keys(
                 q_tile, do_tile, dq_tile, bits, less, k, v, k_at, v_at, batch, head // group, k_begin, n, S, places,
                 factor, BLOCK_K, D, WIDTH, CAUSAL, DESCRIBED, MASKED=True,

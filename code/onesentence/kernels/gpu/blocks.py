@@ -1,4 +1,4 @@
-"""How large a kernel's blocks are: pinned choices for Hopper, by pass, dtype, head size and causality.
+"""How large a kernel's blocks are: pinned choices for Hopper, by pass, dtype and head size.
 
 A program holds `block_q` queries against `block_k` keys at a time; the passes are
 
@@ -27,8 +27,8 @@ class Blocks:
     """Sizes of one kernel's blocks.
 
     Attributes:
-        block_q: queries, a power of two from 16 up.
-        block_k: keys, likewise.
+        block_q: queries, a power of two; from 16 up where tensor cores multiply.
+        block_k: keys, a power of two from 16 up.
         num_warps: a power of two; 4 make the warpgroup that one `wgmma` needs.
         num_stages: from 1.
 
@@ -48,18 +48,23 @@ class Blocks:
     num_stages: int = 2
 
     def __post_init__(self) -> None:
-        least = {"block_q": 16, "block_k": 16, "num_warps": 1, "num_stages": 1}
+        least = {"block_q": 1, "block_k": 16, "num_warps": 1, "num_stages": 1}
         for name, smallest in least.items():
             value = checked_integer(name, getattr(self, name), smallest)
             if name != "num_stages" and value & (value - 1):
                 raise ValueError(f"{name} must be a power of two, got {value}")
+
+    @property
+    def options(self) -> dict[str, int]:
+        """What Triton compiles a kernel with."""
+        return {"num_warps": self.num_warps, "num_stages": self.num_stages}
 
 
 INTERPRETED = Blocks(128, 128)
 """Under the interpreter few large blocks are fastest."""
 
 HALF = {  # float16 and bfloat16: matrix products on tensor cores, fp32 sums in registers
-    "forward": {64: Blocks(128, 128, 4, 3), 128: Blocks(128, 128, 8, 2), 256: Blocks(128, 64, 8, 2)},
+    "forward": {64: Blocks(128, 64, 4, 3), 128: Blocks(128, 128, 8, 2), 256: Blocks(128, 64, 8, 2)},
     "keys": {64: Blocks(64, 128, 8, 3), 128: Blocks(64, 128, 8, 2), 256: Blocks(32, 64, 8, 2)},
     "queries": {64: Blocks(128, 64, 8, 3), 128: Blocks(128, 128, 8, 2), 256: Blocks(64, 32, 8, 2)},
 }
@@ -68,14 +73,15 @@ FULL = {  # float32: products in fp32 on the ordinary units ("ieee"), operands i
     "keys": {64: Blocks(16, 64, 8, 1), 128: Blocks(32, 32, 8, 1), 256: Blocks(16, 32, 8, 1)},
     "queries": {64: Blocks(64, 32, 8, 1), 128: Blocks(32, 32, 8, 1), 256: Blocks(32, 16, 8, 1)},
 }
-CAUSAL = {("forward", 2, 64): Blocks(128, 64, 4, 3)}
-"""Where causal reads want another choice: by pass, bytes of a number, head size."""
-PACKED = {
-    ("forward", 2, 64): Blocks(128, 64, 4, 3),
-    ("keys", 2, 128): Blocks(32, 128, 8, 2),
-    ("keys", 2, 256): Blocks(16, 64, 8, 2),
+POINTERS = {
+    ("forward", 128): Blocks(128, 64, 8, 2),
+    ("forward", 256): Blocks(128, 32, 8, 2),
+    ("keys", 128): Blocks(32, 128, 8, 2),
+    ("keys", 256): Blocks(16, 64, 8, 2),
+    ("queries", 128): Blocks(128, 64, 8, 2),
+    ("queries", 256): Blocks(64, 16, 8, 2),
 }
-"""Where packed sequences do: their pointers take registers."""
+"""Where float16 and bfloat16 are read with pointers, which take registers: packed, or in strides that no bulk copy takes."""
 
 
 def width_of(D: int) -> int:
@@ -88,21 +94,20 @@ def width_of(D: int) -> int:
     return max(16, 1 << (D - 1).bit_length())
 
 
-def pinned(name: str, D: int, itemsize: int, *, causal: bool, packed: bool = False) -> Blocks:
+def pinned(name: str, D: int, itemsize: int, *, described: bool = True) -> Blocks:
     """Return the choice for one pass on Hopper.
 
     Args:
         name: of the pass.
         D: head size, 1 to 256.
         itemsize: bytes of a number, 2 or 4.
-        causal: whether a query reads keys up to its own place only.
-        packed: whether sequences lie end to end.
+        described: whether tensors are read through descriptors.
 
     Raises:
         ValueError: if there is no such pass, head size or dtype.
 
     Example:
-        >>> pinned("forward", 80, 2, causal=False) == pinned("forward", 128, 2, causal=False)
+        >>> pinned("forward", 80, 2) == pinned("forward", 128, 2)
         True
     """
     checked_choice("name", name, PASSES)
@@ -110,9 +115,7 @@ def pinned(name: str, D: int, itemsize: int, *, causal: bool, packed: bool = Fal
         raise ValueError(f"itemsize must be 2 or 4, got {itemsize}")
     if not 1 <= D <= 256:
         raise ValueError(f"D must lie in [1, 256], got {D}")
-    key = (name, itemsize, max(64, width_of(D)))
-    if packed and key in PACKED:
-        return PACKED[key]
-    if causal and key in CAUSAL:
-        return CAUSAL[key]
-    return (HALF if itemsize == 2 else FULL)[name][key[2]]
+    key = (name, max(64, width_of(D)))
+    if itemsize == 2 and not described and key in POINTERS:
+        return POINTERS[key]
+    return (HALF if itemsize == 2 else FULL)[name][key[1]]

@@ -1,10 +1,12 @@
 """Compile the kernels for Hopper ahead of time, without a device, and say what each pinned choice takes.
 
-    python -m onesentence.kernels.gpu.compiled [forward|keys|queries …] [--dtype fp16 …] [--size 64 …]
+    python -m onesentence.kernels.gpu.compiled [forward|keys|queries|decode|merge …] [--dtype fp16 …] [--size 64 …]
 
-prints a table: registers of a thread, bytes that spill from them, shared memory of a block, and the matrix instructions
-that were found. `wgmma` is Hopper's; a matrix kernel of fp16 or bf16 without it is on a slow path. float32 has none: its
-products are exact. The process must not run under the interpreter.
+prints a table: registers of a thread, bytes that spill from them, shared memory of a block, and the instructions that were
+found. `wgmma` is Hopper's for matrices; a kernel of fp16 or bf16 with neither it nor `mma` is on a slow path. `waits` should
+be far fewer: as many mean that each `wgmma` is waited for before the next starts. float32 has none: its products are exact.
+`bulk` copies are those of the tensor memory accelerator, `ahead` of decoding: all of them should be 16 bytes wide. The
+process must not run under the interpreter.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -24,13 +27,15 @@ import torch
 
 from onesentence.kernels.gpu.blocks import PASSES
 from onesentence.kernels.gpu.launch import Launch
-from onesentence.kernels.gpu.passes import launch_of, random_read
+from onesentence.kernels.gpu.passes import launch_of, merge_launch, random_read, split_launch
 from onesentence.kernels.gpu.runtime import TensorDescriptor, interpreted, triton
 
 HOPPER = triton.backends.compiler.GPUTarget("cuda", 90, 32)
 NAMES = {torch.float16: "fp16", torch.bfloat16: "bf16", torch.float32: "fp32", torch.int32: "i32"}
 DTYPES = {name: dtype for dtype, name in NAMES.items() if dtype.is_floating_point}
 SIZES = (16, 32, 48, 64, 80, 96, 128, 256)
+PAGES = (0, 8, 16, 64, 256)
+"""Page sizes that decoding is compiled for, 0 without pages: larger and smaller than a step, and the same."""
 
 
 @dataclass(frozen=True)
@@ -42,16 +47,20 @@ class Report:
         spilled: bytes a thread keeps in local memory for want of registers.
         shared: bytes of shared memory of a block.
         wgmma: Hopper's matrix instructions in the code.
+        waits: for them to end.
         mma: older ones.
-        copies: bulk copies of the tensor memory accelerator.
+        bulk: copies of the tensor memory accelerator.
+        ahead: other copies to shared memory that run ahead of their use, by their bytes.
     """
 
     registers: int
     spilled: int
     shared: int
     wgmma: int
+    waits: int
     mma: int
-    copies: int
+    bulk: int
+    ahead: dict[int, int]
 
 
 def described_type(value: Any) -> tuple[str, Any]:
@@ -104,59 +113,72 @@ def report_of(launch: Launch) -> Report:
     """
     if interpreted():
         raise RuntimeError("kernels cannot be compiled where TRITON_INTERPRET=1 is set")
-    blocks = launch.blocks
-    options = {"num_warps": blocks.num_warps, "num_stages": blocks.num_stages}
-    kernel = triton.compile(source_of(launch), target=HOPPER, options=options)
-    ptx, usage = kernel.asm["ptx"], resource_usage(kernel.asm["cubin"])
+    kernel = triton.compile(source_of(launch), target=HOPPER, options=launch.blocks.options)
+    ptx, usage = kernel.asm["ptx"], dumped(kernel.asm["cubin"])
+    ahead = re.findall(r"cp\.async\.c[ag]\.shared\.global \[[^\]]*\], \[[^\]]*\], 0x([0-9a-f]+)", ptx)
     return Report(
         registers=int(re.search(r"REG:(\d+)", usage)[1]),  # type: ignore[index]
         spilled=int(re.search(r"STACK:(\d+)", usage)[1]),  # type: ignore[index]
         shared=kernel.metadata.shared,
         wgmma=len(re.findall(r"wgmma\.mma_async", ptx)),
+        waits=usage.count("WARPGROUP.DEPBAR"),
         mma=len(re.findall(r"\bmma\.sync", ptx)),
-        copies=len(re.findall(r"cp\.async\.bulk\.tensor", ptx)),
+        bulk=len(re.findall(r"cp\.async\.bulk\.tensor", ptx)),
+        ahead=dict(Counter(int(width, 16) for width in ahead)),
     )
 
 
-def resource_usage(cubin: bytes) -> str:
-    """Return what `cuobjdump`, which comes with Triton, says about a kernel's registers and stack."""
+def dumped(cubin: bytes) -> str:
+    """Return what `cuobjdump`, which comes with Triton, says about a kernel's registers and stack, and its instructions."""
     tool = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)
         file.flush()
-        command = [str(tool), "--dump-resource-usage", file.name]
+        command = [str(tool), "--dump-resource-usage", "--dump-sass", file.name]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def rows(passes: list[str], dtypes: list[str], sizes: list[int]) -> Iterator[str]:
-    """Yield the lines of the table, one a choice; packed sequences are read with pointers, others with descriptors."""
-    yield f"{'pass':8} {'dtype':5} {'D':>3} causal packed {'blocks':>14} reg spill shared wgmma mma copies"
-    for name, dtype, D, causal, packed in product(passes, dtypes, sizes, (False, True), (False, True)):
-        launch = launch_of(name, random_read(2, 4, 2, 256, D, DTYPES[dtype], causal=causal, packed=packed))
-        b, r = launch.blocks, report_of(launch)
-        shape = f"{b.block_q}x{b.block_k} w{b.num_warps} s{b.num_stages}"
-        yield (
-            f"{name:8} {dtype:5} {D:3} {causal!s:6} {packed!s:6} {shape:>14} {r.registers:3} "
-            f"{r.spilled:5} {r.shared:6} {r.wgmma:5} {r.mma:3} {r.copies:6}"
-        )
+def launches(name: str, dtype: torch.dtype, D: int) -> Iterator[tuple[str, Launch]]:
+    """Yield each way in which one kernel is compiled for a dtype and head size, and what tells it from the others."""
+    if name == "merge":
+        yield "", merge_launch(D, dtype)
+    elif name == "decode":
+        for page in PAGES:
+            yield f"pages of {page}" if page else "", split_launch(D, dtype, page)
+    else:
+        for causal, packed in product((False, True), (False, True)):
+            read = random_read(2, 4, 2, 256, D, dtype, causal=causal, packed=packed)
+            yield f"{'causal' if causal else ''} {'packed' if packed else ''}".strip(), launch_of(name, read)
+
+
+def rows(names: list[str], dtypes: list[str], sizes: list[int]) -> Iterator[str]:
+    """Yield the lines of the table; packed sequences are read with pointers, others with descriptors."""
+    yield f"{'kernel':8}{'dtype':6}  D {'':14} {'blocks':>14} reg spill shared wgmma waits mma bulk ahead"
+    for name, dtype, D in product(names, dtypes, sizes):
+        for how, launch in launches(name, DTYPES[dtype], D):
+            b, r = launch.blocks, report_of(launch)
+            shape = f"{b.block_q}x{b.block_k} w{b.num_warps} s{b.num_stages}"
+            yield (
+                f"{name:8}{dtype:5}{D:4} {how:14} {shape:>14} {r.registers:3} {r.spilled:5} {r.shared:6} "
+                f"{r.wgmma:5} {r.waits:5} {r.mma:3} {r.bulk:4} {r.ahead}"
+            )
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Print the table for what the command line names, everything by default."""
+    names = [*PASSES, "decode", "merge"]
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("passes", nargs="*", help=f"of {', '.join(PASSES)}; all by default")
+    parser.add_argument("kernels", nargs="*", help=f"of {', '.join(names)}; all by default")
     parser.add_argument(
         "--dtype", nargs="*", choices=tuple(DTYPES), default=list(DTYPES), help="all by default"
     )
     parser.add_argument(
-        "--size",
-        nargs="*",
-        type=int,
-        default=list(SIZES),
-        help="head sizes D; some of each kind by default",
+        "--size", nargs="*", type=int, default=list(SIZES), help="head sizes D; some of each kind"
     )
     chosen = parser.parse_args(arguments)
-    for line in rows(chosen.passes or list(PASSES), chosen.dtype, chosen.size):
+    if unknown := [name for name in chosen.kernels if name not in names]:
+        parser.error(f"kernels: expected some of {', '.join(names)}, got {', '.join(unknown)}")
+    for line in rows(chosen.kernels or names, chosen.dtype, chosen.size):
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
 

@@ -18,11 +18,12 @@ import torch
 from torch import Tensor
 
 from onesentence.checks import checked_integer
+from onesentence.kernels.gpu.blocks import Blocks, width_of
 from onesentence.kernels.gpu.decode_plan import (
     INTERPRETED_SPLITS,
     MOST_SPLITS,
-    DecodeBlocks,
     blocks_of,
+    resident,
     splits_for,
 )
 from onesentence.kernels.gpu.launch import on
@@ -208,7 +209,7 @@ def decode_into(
         splits: None for `splits_for`.
     """
     (B, H, D), G, blocks = q.shape, k.shape[1], blocks_of(q.shape[-1], q.dtype)
-    pairs = G * -(-H // (G * blocks.rows))
+    pairs = G * -(-H // (G * blocks.block_q))
     if splits is None:
         capacity = k.shape[2] * (1 if table is None else table.shape[1])
         splits = device_splits(B * pairs, capacity, blocks, q.device)
@@ -216,16 +217,16 @@ def decode_into(
     part_lse = torch.empty(B, H, splits, dtype=torch.float32, device=q.device)
     arguments = arguments_of(q, k, v, lengths, table, part_o, part_lse, scale=scale, window=window)
     with on(q.device):
-        read_split[B, pairs, splits](**arguments, num_warps=blocks.warps, num_stages=blocks.stages)
-        merge_splits[B * H,](part_o, part_lse, o, lse, splits, D=D, WIDTH=blocks.width, SPLITS=MERGED_AT_ONCE)
+        read_split[B, pairs, splits](**arguments, **blocks.options)
+        merge_splits[B * H,](part_o, part_lse, o, lse, splits, D=D, WIDTH=width_of(D), SPLITS=MERGED_AT_ONCE)
 
 
-def device_splits(pairs: int, capacity: int, blocks: DecodeBlocks, device: torch.device) -> int:
+def device_splits(pairs: int, capacity: int, blocks: Blocks, device: torch.device) -> int:
     """Return `splits_for` the device, which under the interpreter has no multiprocessors."""
     if device.type != "cuda":
         return INTERPRETED_SPLITS
-    slots = blocks.resident * torch.cuda.get_device_properties(device).multi_processor_count
-    return splits_for(pairs, -(-capacity // blocks.keys), slots)
+    slots = resident(blocks) * torch.cuda.get_device_properties(device).multi_processor_count
+    return splits_for(pairs, -(-capacity // blocks.block_k), slots)
 
 
 def arguments_of(
@@ -247,6 +248,6 @@ def arguments_of(
     tensors = {"q": q, "k": k, "v": v, "lengths": lengths, "table": table}
     strides = {f"{name}_at": None if part is None else part.stride() for name, part in tensors.items()}
     numbers = {"factor": scale * log2(e), "window": min(window or capacity, capacity), "capacity": capacity}
-    constants = {"D": D, "PAGE": page, "WIDTH": blocks.width, "BLOCK": blocks.keys, "ROWS": blocks.rows}
+    constants = {"D": D, "PAGE": page, "WIDTH": width_of(D), "BLOCK": blocks.block_k, "ROWS": blocks.block_q}
     parts = {"part_o": part_o, "part_lse": part_lse, "pages": pages, "group": q.shape[1] // G}
     return {**tensors, **strides, **numbers, **constants, **parts}

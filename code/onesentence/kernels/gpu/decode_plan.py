@@ -8,12 +8,9 @@ registers, no spills, 16-byte copies), not from timings. No Triton and no device
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 
-from onesentence.checks import checked_integer
-from onesentence.kernels.gpu.blocks import SHARED_BYTES, width_of
+from onesentence.kernels.gpu.blocks import SHARED_BYTES, Blocks, width_of
 
 STEP_BYTES = 32 * 1024
 """Bytes of keys and values of a step, at most."""
@@ -31,42 +28,11 @@ MOST_SPLITS = 65535
 """What a grid can hold on its third axis."""
 
 
-@dataclass(frozen=True)
-class DecodeBlocks:
-    """How a program of `read_split` is compiled.
+def blocks_of(D: int, dtype: torch.dtype) -> Blocks:
+    """Return the configuration of `read_split` for a head size and dtype.
 
-    Attributes:
-        keys: of one step, a power of two from 16.
-        width: the power of two from the head size up.
-        rows: query heads in a tile: what a tensor core takes at least, or in float32, without one, half of that.
-        warps: of a program.
-        stages: steps that are worked on at once, the one being read among them.
-
-    Raises:
-        TypeError: if a number is not an integer.
-        ValueError: if it is too small, or no power of two where it should be one.
-    """
-
-    keys: int
-    width: int
-    rows: int
-    warps: int
-    stages: int
-
-    def __post_init__(self) -> None:
-        for name, least in (("keys", 16), ("width", 16), ("rows", 1), ("warps", 1), ("stages", 1)):
-            value = checked_integer(name, getattr(self, name), least)
-            if name != "stages" and value & (value - 1):
-                raise ValueError(f"{name} must be a power of two, got {value}")
-
-    @property
-    def resident(self) -> int:
-        """Programs that a multiprocessor can hold by their shared memory, with 10 KiB for all but keys and values."""
-        return max(1, SHARED_BYTES // ((self.stages - 1) * STEP_BYTES + 10 * 1024))
-
-
-def blocks_of(D: int, dtype: torch.dtype) -> DecodeBlocks:
-    """Return the configuration of a head size and dtype.
+    Its queries are query heads that share a key head: what a tensor core takes at least, or in float32, without one, half of
+    that. Of its stages, one is the step being read.
 
     Args:
         D: head size, a multiple of 16 from 16 to 256; one that is no power of two is padded on chip only.
@@ -77,14 +43,24 @@ def blocks_of(D: int, dtype: torch.dtype) -> DecodeBlocks:
 
     Example:
         >>> blocks_of(80, torch.float16)
-        DecodeBlocks(keys=64, width=128, rows=16, warps=4, stages=3)
+        Blocks(block_q=16, block_k=64, num_warps=4, num_stages=3)
     """
     if D % 16 or not 16 <= D <= 256:
         raise ValueError(f"the head size must be a multiple of 16 from 16 to 256, got {D}")
     width = width_of(D)
     keys = min(128, STEP_BYTES // (2 * width * dtype.itemsize))
     rows, warps = (8, 8 if width > 64 else 4) if dtype == torch.float32 else (16, 4)
-    return DecodeBlocks(keys, width, rows, warps, stages=4 if width < 64 else 3)
+    return Blocks(rows, keys, warps, 4 if width < 64 else 3)
+
+
+def resident(blocks: Blocks) -> int:
+    """Return how many programs a multiprocessor holds by shared memory, with 10 KiB for all but keys and values.
+
+    Example:
+        >>> resident(blocks_of(80, torch.float16))
+        3
+    """
+    return max(1, SHARED_BYTES // ((blocks.num_stages - 1) * STEP_BYTES + 10 * 1024))
 
 
 def splits_for(pairs: int, steps: int, slots: int) -> int:

@@ -3,7 +3,8 @@
     S = scale Q K^T,    P = exp(S - m),    O = P V / l,    L = m + log l
 
 One program holds a block of queries with its running maximum m, sum l (`total`) and output, and loops over blocks of keys: first
-those that every query of the block may read, then those that need a mask (the diagonal, the ragged end). Scores are in
+those that every query of the block may read, then those that need a mask (the diagonal, the ragged end). The second loop is
+so short that it copies nothing ahead; where it did, the compiler ran all of a kernel's `wgmma` one by one. Scores are in
 base 2 inside, `factor` = |scale| log2(e), because exp2 is one instruction. Sums are fp32; fp32 products are exact fp32
 ("ieee"), not TF32. Dao 2023 (FlashAttention-2, arXiv:2307.08691), algorithm 1; section 7.6 of the course. A block of m =
 -inf (nothing readable yet) is subtracted as 0, so that -inf - (-inf) is never formed.
@@ -87,7 +88,7 @@ def forward_kernel(
             BLOCK_K, D, WIDTH, CAUSAL, NEGATIVE, DESCRIBED, MASKED=False,
         )  # fmt: skip
     if CAUSAL or RAGGED:
-        for n in range(full, end, BLOCK_K):
+        for n in tl.range(full, end, BLOCK_K, num_stages=1):
             m, total, acc = read_block(
                 q_tile, m, total, acc, k, v, k_at, v_at, batch, head // group, k_begin, n, S, places, factor,
                 BLOCK_K, D, WIDTH, CAUSAL, NEGATIVE, DESCRIBED, MASKED=True,
@@ -125,8 +126,8 @@ def forward_launch(
         packing: where sequences lie; None means that the batch axis separates them.
         blocks: None means the pinned ones.
     """
-    blocks = blocks or blocks_for("forward", q, causal=causal, packing=packing)
     described = describe(q, k, v, packing=packing)
+    blocks = blocks or blocks_for("forward", q, described=described)
     (B, H, T, D), (_, G, S, _) = q.shape, k.shape
     if packing is not None:
         B, T, S = len(packing.q_starts) - 1, packing.longest_q, packing.longest_k

@@ -52,6 +52,11 @@ class Read:
         return self.q.shape[0], self.q.shape[2], self.k.shape[2]
 
     @property
+    def described(self) -> bool:
+        """Whether the gradients' kernels read it through descriptors."""
+        return describe(self.q, self.k, self.v, self.do, packing=self.packing)
+
+    @property
     def starts(self) -> dict[str, Tensor | None]:
         """Arguments that say where packed sequences start."""
         if self.packing is None:
@@ -82,7 +87,7 @@ def delta_launch(read: Read, delta: Tensor) -> Launch:
 
 def common_arguments(read: Read, delta: Tensor, blocks: Blocks) -> dict[str, Any]:
     """Return what both of the large kernels take."""
-    described = describe(read.q, read.k, read.v, read.do, packing=read.packing)
+    described = read.described
     D = read.q.shape[3]
     return {
         **{name: operand(getattr(read, name), blocks.block_q, described) for name in ("q", "do")},
@@ -105,7 +110,7 @@ def common_arguments(read: Read, delta: Tensor, blocks: Blocks) -> dict[str, Any
 
 def keys_launch(read: Read, delta: Tensor, dk: Tensor, dv: Tensor, blocks: Blocks | None = None) -> Launch:
     """Return the launch that fills the gradients of k and v, any strides."""
-    blocks = blocks or blocks_for("keys", read.q, causal=read.causal, packing=read.packing)
+    blocks = blocks or blocks_for("keys", read.q, described=read.described)
     B, T, S = read.lengths
     H, G = read.q.shape[1], read.k.shape[1]
     tiles = -(-S // blocks.block_k)
@@ -122,7 +127,7 @@ def keys_launch(read: Read, delta: Tensor, dk: Tensor, dv: Tensor, blocks: Block
 
 def queries_launch(read: Read, delta: Tensor, dq: Tensor, blocks: Blocks | None = None) -> Launch:
     """Return the launch that fills the gradient of q, any strides."""
-    blocks = blocks or blocks_for("queries", read.q, causal=read.causal, packing=read.packing)
+    blocks = blocks or blocks_for("queries", read.q, described=read.described)
     B, T, S = read.lengths
     H, G = read.q.shape[1], read.k.shape[1]
     tiles = -(-T // blocks.block_q)

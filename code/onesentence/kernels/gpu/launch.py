@@ -52,9 +52,8 @@ class Launch:
     def run(self) -> None:
         """Start it; it writes into tensors among its arguments."""
         if self.programs:
-            options = {"num_warps": self.blocks.num_warps, "num_stages": self.blocks.num_stages}
             with on(self.device):
-                self.kernel[(self.programs,)](**self.arguments, **options)
+                self.kernel[(self.programs,)](**self.arguments, **self.blocks.options)
 
 
 @contextmanager
@@ -67,11 +66,11 @@ def on(device: torch.device) -> Iterator[None]:
         yield
 
 
-def blocks_for(name: str, q: Tensor, *, causal: bool, packing: Packing | None) -> Blocks:
+def blocks_for(name: str, q: Tensor, *, described: bool) -> Blocks:
     """Return the blocks of a pass, those of Hopper or the interpreter's."""
     if interpreted():
         return INTERPRETED
-    return pinned(name, q.shape[-1], q.itemsize, causal=causal, packed=packing is not None)
+    return pinned(name, q.shape[-1], q.itemsize, described=described)
 
 
 def strides_of(x: Tensor, packing: Packing | None) -> tuple[int, ...]:

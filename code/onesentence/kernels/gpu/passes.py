@@ -5,10 +5,13 @@ from __future__ import annotations
 import torch
 
 from onesentence.checks import checked_choice
-from onesentence.kernels.gpu.blocks import PASSES, Blocks
+from onesentence.kernels.gpu.blocks import PASSES, Blocks, width_of
+from onesentence.kernels.gpu.decode import arguments_of
+from onesentence.kernels.gpu.decode_plan import blocks_of
 from onesentence.kernels.gpu.forward import forward_launch
 from onesentence.kernels.gpu.gradients import Read, keys_launch, queries_launch
 from onesentence.kernels.gpu.launch import Launch, Packing
+from onesentence.kernels.gpu.split import MERGED_AT_ONCE, merge_splits, read_split
 
 
 def launch_of(name: str, read: Read, blocks: Blocks | None = None) -> Launch:
@@ -78,3 +81,26 @@ def random_read(
     lse = torch.zeros(batch, H, rows, device=device)
     packing = Packing(starts, starts, T, T) if packed else None
     return Read(q, k, v, torch.zeros_like(q), lse, do, torch.zeros_like(lse), causal, D**-0.5, packing)
+
+
+def split_launch(D: int, dtype: torch.dtype, page: int) -> Launch:
+    """Return what `read_split` is compiled from; it is never run.
+
+    Args:
+        D: head size.
+        dtype: of keys and values.
+        page: keys of a page, 0 without pages.
+    """
+    q, k = torch.zeros(2, 8, D, dtype=dtype), torch.zeros(2, 2, page or 256, D, dtype=dtype)
+    table = torch.zeros(2, 4, dtype=torch.int32) if page else None
+    lengths, parts = torch.zeros(2, dtype=torch.int32), (torch.zeros(2, 8, 4, D), torch.zeros(2, 8, 4))
+    arguments = arguments_of(q, k, k.clone(), lengths, table, *parts, scale=0.1, window=None)
+    return Launch(read_split, 0, arguments, blocks_of(D, dtype), q.device)
+
+
+def merge_launch(D: int, dtype: torch.dtype) -> Launch:
+    """Return what `merge_splits` is compiled from; it is never run."""
+    part_o, part_lse, o = torch.zeros(2, 8, 4, D), torch.zeros(2, 8, 4), torch.zeros(2, 8, D, dtype=dtype)
+    tensors = {"part_o": part_o, "part_lse": part_lse, "o": o, "lse": torch.zeros(2, 8)}
+    constants = {"D": D, "WIDTH": width_of(D), "SPLITS": MERGED_AT_ONCE}
+    return Launch(merge_splits, 0, {**tensors, "splits": 4, **constants}, Blocks(16, 16, 4, 3), o.device)

@@ -70,7 +70,7 @@ def timed(
     if interpreted() or not torch.cuda.is_available():
         raise RuntimeError("blocks can be timed on CUDA only, not under the interpreter")
     check_kernel_takes(torch.empty(1, D, dtype=dtype, device="cuda"))
-    choice = pinned(name, D, dtype.itemsize, causal=causal)
+    choice = pinned(name, D, dtype.itemsize)
     if candidates is None:
         candidates = [choice, *(LARGE if dtype.itemsize == 2 else SMALL)]
     read = random_read(1, heads, heads // group, length, D, dtype, causal=causal, device="cuda", seed=seed)
