@@ -42,6 +42,12 @@ def planted(**facts: Any) -> Record:
     return Record("kernels_bench", "measured", config, (0,), metrics, device="cuda")
 
 
+def test_the_newest_is_told_across_time_zones(tmp_path: Path) -> None:
+    for name, date in {"a": "2026-12-02T01:00:00+02:00", "b": "2026-12-01T23:30:00+00:00"}.items():
+        (tmp_path / f"{name}.json").write_text(planted(date=date, commit=name).to_json(), encoding="utf-8")
+    assert [about(one)["commit"] for one in archived(tmp_path)] == ["b"]
+
+
 def test_an_empty_archive_gives_nothing(tmp_path: Path) -> None:
     assert archived(tmp_path) == ()
     assert archived(tmp_path / "none") == ()
@@ -103,11 +109,19 @@ def test_read_names_what_is_wrong() -> None:
     refused({"name": "other"}, "name: expected 'kernels_bench', got 'other'")
     refused({"config": {}}, "config about: expected a mapping, got None")
     refused({"config": {"about": about(record) | {"date": 3}}}, "config about: date must be str, got '3'")
+    refused(
+        {"config": {"about": about(record) | {"date": "yesterday"}}}, "config about: date: Invalid isoformat"
+    )
+    refused({"config": {"about": about(record) | {"date": "2026-12-01"}}}, "date must have a time zone")
     refused({"metrics": record.metrics | {"memory": [3]}}, "metrics memory: expected one list")
     broken = {key: value for key, value in ROW.items() if key != "backend"}
     refused({"metrics": record.metrics | {"rows": [[ROW, broken]]}}, "row 1: backend must be str, got 'None'")
     refused(
         {"metrics": record.metrics | {"rows": [[ROW | {"rate": "x"}]]}}, "row 0: rate must be float, got 'x'"
+    )
+    refused(
+        {"metrics": record.metrics | {"rows": [[ROW | {"status": "done"}]]}},
+        "row 0: expected a status of timed",
     )
     refused({"metrics": record.metrics | {"rows": [[3]]}}, "row 0: expected a mapping, got 3")
 

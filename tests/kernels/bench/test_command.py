@@ -91,6 +91,31 @@ def test_a_file_that_is_there_is_kept_unless_forced(
     assert out.read_text() != "kept"
 
 
+@pytest.mark.parametrize("out", ["", "file/r.json"])
+def test_a_place_where_nothing_can_be_written_is_found_out_before_the_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], out: str
+) -> None:
+    monkeypatch.setattr(command, "run", None)
+    (tmp_path / "file").write_text("no folder")
+    assert main(["--device", "cpu", "--force", "--out", str(tmp_path / out)]) == command.USAGE
+    assert ("is a folder" if not out else "cannot be written: ") in capsys.readouterr().err
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_record_is_printed_where_the_disk_has_filled_up(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(record: Record, file: Path) -> None:
+        raise OSError("No space left on device")
+
+    given(monkeypatch)
+    monkeypatch.setattr(command, "write", failing)
+    assert main(["--device", "cpu", "--out", str(tmp_path / "r.json")]) == command.FAULTY
+    said = capsys.readouterr()
+    assert "No space left on device" in said.err
+    assert Record.from_json(said.out[said.out.index("\n{") :]).name == "kernels_bench"
+
+
 def test_bad_arguments_measure_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -114,6 +114,22 @@ def test_a_run_on_cuda_gives_rows_ceilings_and_peaks(cuda: list[str]) -> None:
     assert "Pretended GPU" in text(record)
 
 
+def test_a_device_that_answers_no_more_ends_the_run_and_what_was_measured_stays(
+    cuda: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone() -> None:
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    monkeypatch.setattr(torch.cuda, "empty_cache", gone)
+    record = run.run(Bench("cuda", repeats=1), COMMON, SMALL)
+    assert [row["backend"] for row in rows(record)] == ["naive"]
+    assert about(record)["complete"] is False
+    assert about(record)["stopped"] == "RuntimeError: CUDA error: an illegal memory access was encountered"
+    monkeypatch.setattr(ceilings, "measured", lambda *args: gone())
+    with pytest.raises(RuntimeError, match="illegal memory access"):  # nothing to keep
+        run.run(Bench("cuda", repeats=1), COMMON, SMALL)
+
+
 def test_every_backend_of_cuda_is_tried_and_none_stops_the_run(
     cuda: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

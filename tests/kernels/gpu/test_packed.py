@@ -74,6 +74,36 @@ def test_attention_reads_each_sequence_as_if_it_were_alone(D: int, causal: bool,
         torch.testing.assert_close(ours.double(), theirs, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, BFLOAT16])
+@pytest.mark.parametrize(("D", "causal"), [(48, True), (80, False)])
+def test_attention_of_many_lengths_loses_no_more_than_torch(D: int, causal: bool, dtype: torch.dtype) -> None:
+    """Against float64, sequence by sequence; bound: twice what the reference loses in the dtype, and two roundings."""
+    lengths = (1, 7, 17, 63, 64, 65, 129, 257)
+    q_starts, k_starts = starts_of(lengths), starts_of((1, 17, 7, 64, 63, 129, 257, 65))
+    generator = torch.Generator().manual_seed(D)
+    shapes = [(sum(lengths), H, D) for H in (2, 1, 1, 2)]
+    *parts, do = (torch.randn(shape, generator=generator).to(DEVICE, dtype) for shape in shapes)
+    q, k, v = (part.requires_grad_() for part in parts)
+    o, _ = attention(q, k, v, q_starts, k_starts, causal=causal)
+    found = (o, *torch.autograd.grad(o, (q, k, v), do))
+
+    def one_by_one(dtype: torch.dtype) -> list[Tensor]:
+        whole: list[list[Tensor]] = [[], [], [], []]
+        for i in range(len(lengths)):
+            rows, keys = slice(*q_starts[i : i + 2].tolist()), slice(*k_starts[i : i + 2].tolist())
+            cut = (q[rows], k[keys], v[keys], do[rows])
+            *own, upstream = (x.detach().to(dtype).transpose(0, 1)[None] for x in cut)
+            own = [x.requires_grad_() for x in own]
+            read, _ = alone(*own, causal=causal)
+            for some, x in zip(whole, (read, *torch.autograd.grad(read, own, upstream)), strict=True):
+                some.append(x.detach()[0].transpose(0, 1))
+        return [torch.cat(some) for some in whole]
+
+    for ours, theirs, exact in zip(found, one_by_one(dtype), one_by_one(torch.float64), strict=True):
+        lost, floor = (theirs - exact).abs().max(), 2 * torch.finfo(dtype).eps * exact.abs().max()
+        assert (ours - exact).abs().max() <= 2 * lost + floor  # NaN fails
+
+
 def test_kernels_keep_to_their_rows() -> None:
     blocks = Blocks(32, 16)
     parts = drawn(24, torch.float32, seed=3)

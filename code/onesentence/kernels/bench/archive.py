@@ -7,6 +7,7 @@ the pages are run again when one is added. NumPy and PyTorch are not needed here
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ ABOUT: Mapping[str, type] = {
     "backends": dict,
 }
 METRICS = ("rows", "ceilings", "memory", "absent", "faulty")
+STATUSES = ("timed", "wrong", "failed", "absent")
 ROW: Mapping[str, type] = {"name": str, "case": dict, "backend": str, "status": str, "reason": str}
 
 
@@ -57,12 +59,17 @@ def read(text: str) -> Record:
     if not isinstance(record.config, dict) or not isinstance(record.metrics, dict):
         raise ValueError("config, metrics: expected mappings")
     _checked("config about", record.config.get("about"), ABOUT)
+    _date(record)
     for name in METRICS:
         lists = record.metrics.get(name)
         if not (isinstance(lists, list) and len(lists) == 1 and isinstance(lists[0], list)):
             raise ValueError(f"metrics {name}: expected one list, for one seed, got {str(lists)[:60]}")
     for number, row in enumerate(record.metrics["rows"][0]):
         _checked(f"row {number}", row, ROW)
+        if row["status"] not in STATUSES:
+            raise ValueError(
+                f"row {number}: expected a status of {', '.join(STATUSES)}, got {row['status']!r}"
+            )
         if row["status"] == "timed":
             _checked(f"row {number}", row, {"rate": float, "median": float, "seconds": list})
     return record
@@ -74,6 +81,16 @@ def _checked(what: str, found: Any, kinds: Mapping[str, type]) -> None:
     for name, kind in kinds.items():
         if not isinstance(found.get(name), kind):
             raise ValueError(f"{what}: {name} must be {kind.__name__}, got {str(found.get(name))[:60]!r}")
+
+
+def _date(record: Record) -> datetime:
+    try:
+        found = datetime.fromisoformat(about(record)["date"])
+    except ValueError as error:
+        raise ValueError(f"config about: date: {error}") from None
+    if found.tzinfo is None:
+        raise ValueError(f"config about: date must have a time zone, got {found.isoformat()!r}")
+    return found
 
 
 def archived(folder: Path = FOLDER) -> tuple[Record, ...]:
@@ -102,6 +119,6 @@ def archived(folder: Path = FOLDER) -> tuple[Record, ...]:
         if not about(record)["commit"]:
             raise ValueError(f"{file.name}: names no commit; run from a checkout, or with --commit")
         key = (about(record)["suite"], about(record)["device"])
-        if key not in newest or about(newest[key])["date"] < about(record)["date"]:
+        if key not in newest or _date(newest[key]) < _date(record):
             newest[key] = record
     return tuple(newest[key] for key in sorted(newest))

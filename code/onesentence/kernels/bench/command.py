@@ -1,7 +1,8 @@
 """The command line: what is asked for, where the record goes, and the exit status.
 
 The record is written whole or not at all, at the end of a run or when it is interrupted (then it says `complete: false`).
-A file that is there is not overwritten without `--force`; that is found out before anything is measured.
+A file that is there is not overwritten without `--force`. That, and whether a file can be written there at all, is found out
+before anything is measured; where the disk fills up later, the record is printed, so that no measurement is lost.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from onesentence.kernels.bench.report import text
 from onesentence.kernels.bench.run import CUDA_LIMIT, Bench, run
 
 FINE, FAULTY, USAGE, INTERRUPTED = 0, 1, 2, 130
-"""Exit statuses: all well; a backend failed or was wrong, or the limit was reached; bad arguments; interrupted."""
+"""Exit statuses: all well; a backend failed or was wrong, or the run ended early; bad arguments; interrupted."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -71,6 +72,27 @@ def write(record: Record, file: Path) -> None:
         raise
 
 
+def check_file(file: Path, force: bool) -> None:
+    """Refuse a place for a record where none could be written; make its folder.
+
+    Args:
+        file: the place.
+        force: whether a file that is there may be overwritten.
+
+    Raises:
+        ValueError: saying why.
+    """
+    if file.is_dir():
+        raise ValueError(f"--out: {file} is a folder; name a file")
+    if file.exists() and not force:
+        raise ValueError(f"--out: {file} is there; name another file or give --force")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=file.parent).close()
+    except OSError as error:
+        raise ValueError(f"--out: {file} cannot be written: {error}") from None
+
+
 def default_file(bench: Bench) -> Path:
     """Return where a record goes that no file was named for: a name with the time, so that none is overwritten."""
     return ROOT / "_build" / "bench" / f"{bench.suite}-{datetime.now(UTC):%Y%m%dT%H%M%S}.json"
@@ -96,15 +118,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         bench = Bench(device, asked.quick, asked.only, asked.seed, asked.repeats, limit, asked.commit)
         bench.cases()
         file = asked.out or default_file(bench)
-        if file.exists() and not asked.force:
-            raise ValueError(f"--out: {file} is there; name another file or give --force")
+        check_file(file, asked.force)
         signal.signal(signal.SIGTERM, _interrupt)  # what `timeout` sends
         record = run(bench, say=lambda line: print(line, file=sys.stderr, flush=True))
     except (ValueError, RuntimeError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return USAGE
-    write(record, file)
     print(text(record))
+    try:
+        write(record, file)
+    except OSError as error:
+        print(f"\n{record.to_json()}")
+        print(f"bench: {file} cannot be written, its text is the JSON above: {error}", file=sys.stderr)
+        return FAULTY
     print(f"\nrecord: {file}")
     if about(record)["stopped"] == "interrupted":
         return INTERRUPTED

@@ -21,8 +21,6 @@ from onesentence.kernels.bench.inputs import Inputs, inputs_of
 from onesentence.kernels.bench.timing import Call, Clock, Times
 from onesentence.kernels.bench.work import traffic_bytes, work_flops
 
-STATUSES = ("timed", "wrong", "failed", "absent")
-
 
 @dataclass(frozen=True)
 class Row:

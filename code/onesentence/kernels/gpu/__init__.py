@@ -4,7 +4,7 @@
     decode, paged                one new query a row, over contiguous keys or pages; no gradients
     forward, backward, split     the kernels; `tiles` what they share, `launch`, `gradients` what starts them
     blocks, decode_plan          choices that are pinned; `tune` times others by hand
-    compiled, decode_compiled    what the compiler for Hopper makes of them, without a device
+    compiled                     what the compiler for Hopper makes of them, without a device
 
 Importing this package needs neither Triton nor CUDA; its modules need Triton. They are imported by name. The interpreter
 is chosen when the first of them is imported, so the variable is set before Python starts:
