@@ -65,15 +65,50 @@ def test_window_keeps_the_last_tokens_and_lets_one_be_taken_back(fill: Any) -> N
         WindowCache(SIZES, 0)
 
 
-def test_window_reads_in_order_of_positions_when_rows_are_even(fill: Any) -> None:
+def test_window_reads_single_tokens_where_they_lie_and_several_in_order_of_positions(fill: Any) -> None:
     cache = WindowCache(SIZES, 4)
     for seed in range(6):
         seen = fill(cache, [[1], [1]], seed=seed)[1]
         assert seen.mask is None
         assert seen.k.shape[2] == min(seed + 1, 4)
-    before = seen.k
+        assert seen.k.data_ptr() == cache.keys[1].data_ptr()
+    before = seen.k.clone()  # positions 4, 5, 2, 3
     after = fill(cache, [[1, 1], [1, 1]], seed=6)[1].k
-    assert torch.equal(after[:, :, :3], before[:, :, 1:])
+    assert torch.equal(after[:, :, :3], before[:, :, [3, 0, 1]])
+
+
+@pytest.mark.parametrize("marks", [[[1], [1]], [[1], [0]]])
+def test_window_gives_back_what_an_aborted_token_has_replaced(fill: Any, drawn: Any, marks: Any) -> None:
+    cache, real = WindowCache(SIZES, 3), torch.tensor(marks, dtype=torch.bool)
+    fill(cache, [[1] * 4, [1] * 4])
+    kept = cache.keys.clone(), cache.values.clone()
+    cache.open(real, "model a").put(1, *drawn(SIZES, real, 5))
+    assert not torch.equal(cache.keys, kept[0])
+    cache.truncate(torch.tensor([3, 3]))  # its last token needs what the aborted one has pushed out
+    slots = torch.arange(3) != 0  # of the token that was taken back
+    for ring, part in zip((cache.keys, cache.values), kept, strict=True):
+        assert torch.equal(ring[:, :, :, slots], part[:, :, :, slots])
+        assert not ring[:, :, :, ~slots].any()
+
+
+@pytest.mark.parametrize("kind", ["contiguous", "growing", "window", "paged"])
+def test_single_tokens_read_the_first_slots_of_their_rows(kind: str, fill: Any) -> None:
+    caches = {"contiguous": ContiguousCache(SIZES, 8), "growing": GrowingCache(SIZES)}
+    cache = (caches | {"window": WindowCache(SIZES, 3), "paged": PagedCache(SIZES, 8, 2)})[kind]
+    assert all(seen.lengths is None for seen in fill(cache, [[1, 1, 1], [0, 0, 1]]))
+    for after in ((4, 2), (5, 3)):
+        for layer, seen in enumerate(fill(cache, [[1], [1]])):
+            wanted = [min(n, 3) if kind == "window" else n for n in after]
+            assert seen.lengths.tolist() == wanted
+            if seen.mask is None:
+                assert wanted == [3, 3]
+            else:
+                assert seen.mask.sum(dim=-1).flatten().tolist() == wanted
+            assert (seen.pages is None) == (kind != "paged")
+            if seen.pages is not None:
+                assert seen.pages.k.data_ptr() == cache.keys[layer].data_ptr()
+                assert seen.pages.v.data_ptr() == cache.values[layer].data_ptr()
+                assert torch.equal(seen.pages.table, cache.table)
 
 
 def test_window_step_holds_no_token_twice_for_one_slot(drawn: Any) -> None:
@@ -116,13 +151,11 @@ def test_pages_of_an_aborted_step_are_free_again(fill: Any) -> None:
 
 
 def test_pages_that_a_kernel_follows_are_what_put_gathers(fill: Any, drawn: Any) -> None:
-    cache, twin = (PagedCache(SIZES, page_count=6, page_size=2) for _ in range(2))
-    for one in (cache, twin):
-        fill(one, [[1, 1, 1], [1, 0, 0]])
+    cache = PagedCache(SIZES, page_count=6, page_size=2)
+    fill(cache, [[1, 1, 1], [1, 0, 0]])
     real = torch.tensor([[True, True], [False, True]])
-    k, v = drawn(SIZES, real, 9)
-    step, gathered = cache.open(real, "model a"), twin.open(real, "model a").put(1, k, v)
-    step.write(1, k, v)
+    step = cache.open(real, "model a")
+    gathered = step.put(1, *drawn(SIZES, real, 9))
     for pool, wanted in zip(cache.pages(1), (gathered.k, gathered.v), strict=True):
         for row, length in enumerate(step.lengths.tolist()):
             pages = [page for page in step.table[row].tolist() if page >= 0]

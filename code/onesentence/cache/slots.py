@@ -67,19 +67,21 @@ class SlotStep(StoredStep):
     def __init__(self, cache: SlotCache, new: NewTokens, owner: str) -> None:
         super().__init__(cache, new, owner)
         self._mask = mask_of_run(new, 0, new.longest)
+        # views of each layer, cut for all layers at once
+        self._keys, self._values = (
+            part[:, :, :, : new.longest].unbind() for part in (cache.keys, cache.values)
+        )
 
     def _write(self, layer: int, k: Tensor, v: Tensor) -> None:
         new = self.new
-        for part, own in ((self.cache.keys, k), (self.cache.values, v)):
+        for part, own in ((self._keys[layer], k), (self._values[layer], v)):
             if new.even:
-                part[layer, :, :, new.longest - new.T : new.longest] = own
+                part[:, :, new.longest - new.T :].copy_(own)
             else:
-                rows, columns = new.where
-                part[layer][rows, :, new.places] = own[rows, :, columns]
+                part[new.where[0], :, new.places] = new.tokens_of(own)
 
     def _read(self, layer: int, k: Tensor, v: Tensor) -> Seen:
-        S = self.new.longest
-        return Seen(self.cache.keys[layer, :, :, :S], self.cache.values[layer, :, :, :S], *self._mask)
+        return Seen(self._keys[layer], self._values[layer], *self._mask, self._single)
 
     def _clear(self) -> None:
         self.cache._empty(self.new.before, self.new.after)
