@@ -106,7 +106,7 @@ class StoredCache(KVCache):
     def _set(self, lengths: Tensor, owner: str | None) -> None:
         """Take new lengths, and nobody as owner of nothing."""
         self._lengths = lengths
-        self._owner = owner if int(lengths.sum()) else None
+        self._owner = owner if any(lengths.tolist()) else None
 
     def _overtake(self) -> None:
         """Refuse the open step from now on and undo what it left."""
