@@ -95,7 +95,9 @@ def test_window_gives_back_what_an_aborted_token_has_replaced(fill: Any, drawn: 
 def test_single_tokens_read_the_first_slots_of_their_rows(kind: str, fill: Any) -> None:
     caches = {"contiguous": ContiguousCache(SIZES, 8), "growing": GrowingCache(SIZES)}
     cache = (caches | {"window": WindowCache(SIZES, 3), "paged": PagedCache(SIZES, 8, 2)})[kind]
-    assert all(seen.lengths is None for seen in fill(cache, [[1, 1, 1], [0, 0, 1]]))
+    for seen in fill(cache, [[1, 1, 1], [0, 0, 1]]):
+        assert seen.lengths is None
+        assert seen.pages is None
     for after in ((4, 2), (5, 3)):
         for layer, seen in enumerate(fill(cache, [[1], [1]])):
             wanted = [min(n, 3) if kind == "window" else n for n in after]
