@@ -14,7 +14,6 @@ and 7.2 of the course.
 from __future__ import annotations
 
 import hashlib
-from operator import is_
 from typing import Any
 
 import torch
@@ -63,11 +62,8 @@ class Fingerprint:
         """Have the name computed anew when it is asked for next."""
         self._name = ""
         self._config: object = None
-        self._parts: tuple[list[dict[str, Any]], list[str], list[object]] = [], [], []
-        self._tensors: list[Tensor] = []
-        self._memory: list[Tensor] = []
-        self._versions: list[int] = []
-        self._addresses: list[int] = []
+        self._parts: list[tuple[dict[str, Any], str, object]] = []
+        self._tensors: list[tuple[Tensor, Tensor, int, int]] = []
 
     def of(self, model: nn.Module, config: object = None) -> str:
         """Return the name, as `computed`.
@@ -79,36 +75,26 @@ class Fingerprint:
         if not (self._name and config is self._config and self._unchanged()):
             self.forget()
             name = computed(model, config)
-            parameters: list[Tensor] = list(model.parameters())
+            parameters = list(model.parameters())
             if any(each.is_inference() for each in parameters):
                 return (
                     name  # made in inference mode: they have no version counter, so every question reads all
                 )
-            self._remember(model, parameters)
+            self._parts = [
+                (entries, key, value)
+                for module in model.modules()
+                for entries in (module._parameters, module._modules)
+                for key, value in entries.items()
+            ]
+            # the detached tensor keeps the memory, so that no other parameter can come to lie at its address
+            self._tensors = [(each, each.detach(), each.data_ptr(), each._version) for each in parameters]
             self._name, self._config = name, config
         return self._name
 
-    def _remember(self, model: nn.Module, parameters: list[Tensor]) -> None:
-        parts = [
-            (entries, key, value)
-            for module in model.modules()
-            for entries in (module._parameters, module._modules)
-            for key, value in entries.items()
-        ]
-        self._parts = [part[0] for part in parts], [part[1] for part in parts], [part[2] for part in parts]
-        self._tensors = parameters
-        self._memory = [each.detach() for each in parameters]  # kept, so that nothing else comes to lie there
-        self._versions = [each._version for each in parameters]
-        self._addresses = [each.data_ptr() for each in parameters]
-
     def _unchanged(self) -> bool:
-        entries, keys, values = (
-            self._parts
-        )  # `map`, as every decoding step asks and a loop takes three times as long
-        return (
-            all(map(is_, map(dict.get, entries, keys), values))
-            and [each._version for each in self._tensors] == self._versions
-            and [each.data_ptr() for each in self._tensors] == self._addresses
+        return all(entries.get(key) is value for entries, key, value in self._parts) and all(
+            each._version == version and each.data_ptr() == address
+            for each, _, address, version in self._tensors
         )
 
     def __deepcopy__(self, memo: object) -> Fingerprint:
