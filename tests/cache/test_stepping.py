@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -90,6 +92,19 @@ def test_put_refuses_what_does_not_fit_and_the_step_goes_on(
     assert cache.lengths.tolist() == [4, 2]
 
 
+def test_put_that_failed_on_its_way_may_be_repeated(cache: KVCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    step = cache.open(one(), "model a")
+    step.put(0, part(), part())
+    with monkeypatch.context() as patch:
+        patch.setattr(step, "_write", None)
+        with pytest.raises(TypeError, match="not callable"):
+            step.put(1, part(), part())
+    with pytest.raises(ValueError, match=r"commit needs every layer, 1 not put"):
+        step.commit()
+    step.put(1, part(), part())
+    step.commit()
+
+
 def test_put_takes_what_requires_a_gradient_where_none_is_recorded(cache: KVCache) -> None:
     with torch.no_grad():
         seen = cache.open(one(), "model a").put(0, part().requires_grad_(), part())
@@ -141,21 +156,12 @@ def test_tokens_that_were_nan_are_gone_after_truncate(kind: Any, fill: Any) -> N
 
 
 @pytest.mark.parametrize(
-    ("lengths", "error", "message"),
-    [
-        ([1, 1], TypeError, r"lengths must be int32 or int64, got \[1, 1\]"),
-        (torch.ones(2), TypeError, r"lengths must be int32 or int64, got torch.float32"),
-        (torch.ones(2, dtype=torch.bool), TypeError, r"lengths must be int32 or int64, got torch.bool"),
-        (torch.tensor([1]), ValueError, r"lengths must have shape \(2,\), got \(1,\)"),
-        (torch.tensor([3, 2]), ValueError, r"lengths of row 1 must lie in \[0, 1\], got 2"),
-        (torch.tensor([-1, 1]), ValueError, r"lengths of row 0 must lie in \[0, 3\], got -1"),
-    ],
+    ("lengths", "message"),
+    [([3, 2], r"row 1 must lie in \[0, 1\], got 2"), ([-1, 1], r"row 0 must lie in \[0, 3\], got -1")],
 )
-def test_truncate_refuses_what_does_not_fit(
-    cache: KVCache, lengths: Any, error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        cache.truncate(lengths)
+def test_truncate_refuses_more_than_there_is(cache: KVCache, lengths: list[int], message: str) -> None:
+    with pytest.raises(ValueError, match=f"lengths of {message}"):
+        cache.truncate(torch.tensor(lengths))
     assert cache.lengths.tolist() == [3, 1]
 
 
@@ -198,3 +204,100 @@ def test_cache_made_and_filled_in_inference_mode_serves_outside(kind: Any, fill:
     with torch.inference_mode():
         fill(cache, [[1, 0], [1, 1]])
     assert cache.lengths.tolist() == [1, 5]
+
+
+@pytest.mark.parametrize("call", ["truncate", "check_room"])
+@pytest.mark.parametrize(
+    ("lengths", "error", "message"),
+    [
+        ([1, 1], TypeError, r"lengths must be int32 or int64, got \[1, 1\]"),
+        (torch.ones(2), TypeError, r"lengths must be int32 or int64, got torch.float32"),
+        (torch.ones(2, dtype=torch.bool), TypeError, r"lengths must be int32 or int64, got torch.bool"),
+        (torch.tensor([1]), ValueError, r"lengths must have shape \(2,\), got \(1,\)"),
+        (torch.tensor([-1, 1]), ValueError, r"lengths .*got -1"),
+    ],
+)
+def test_lengths_that_do_not_fit_are_refused(
+    cache: KVCache, call: str, lengths: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        getattr(cache, call)(lengths)
+    assert cache.lengths.tolist() == [3, 1]
+
+
+def test_check_room_asks_for_lengths_in_the_place_of_those_that_are_here(kind: Any, cache: KVCache) -> None:
+    step = cache.open(one(), "model a")
+    for lengths in ([0, 0], [3, 1], [12, 1], [1, 12], [13, 1], [12, 12], [20, 0], [16, 13]):
+        if kind.room(lengths):
+            cache.check_room(torch.tensor(lengths))
+        else:
+            with pytest.raises(ValueError, match=r"(capacity|pool) of .* would"):
+                cache.check_room(torch.tensor(lengths))
+    for layer in range(2):  # nothing has been changed or overtaken
+        step.put(layer, part(), part())
+    step.commit()
+    assert cache.lengths.tolist() == [4, 2]
+
+
+def test_changes_count_commits_and_truncations_only(cache: KVCache) -> None:
+    counts = [cache.changes]
+    for change in (lambda: cache.truncate(cache.lengths), lambda: cache.reset(0)):
+        change()
+        counts.append(cache.changes)
+    assert counts == sorted(set(counts))
+    cache.open(one(), "model a").put(0, part(), part())
+    cache.check_room(cache.lengths)
+    assert cache.changes == counts[-1]
+
+
+@pytest.mark.parametrize("change", ["commit", "truncate"])
+def test_change_that_is_interrupted_leaves_an_empty_cache(
+    kind: Any, fill: Any, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = kind.make(SIZES)
+    fill(cache, [[1, 1, 1], [0, 0, 1]])
+    step, changes, calls = cache.open(one(), "model a"), cache.changes, []
+    for layer in range(2):
+        step.put(layer, part() * torch.nan, part() * torch.nan)
+    real = cache._set
+
+    def interrupted(*arguments: Any) -> None:  # once keys and values have been written and lengths have not
+        calls.append(arguments)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        real(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cache, "_set", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            step.commit() if change == "commit" else cache.truncate(torch.tensor([2, 1]))
+    assert (cache.lengths.tolist(), cache.owner, cache.payload_bytes) == ([0, 0], None, 0)
+    assert cache.changes > changes
+    assert getattr(cache, "free_pages", 0) == getattr(cache, "page_count", 0)
+    with pytest.raises(ValueError, match="step has been overtaken"):
+        step.commit()
+    for seen in fill(cache, [[1, 1, 1, 1], [0, 0, 0, 1]], owner="model b"):
+        assert seen.k.isfinite().all()
+        assert seen.v.isfinite().all()
+
+
+def test_commit_that_is_interrupted_once_it_is_done_has_been_done(
+    kind: Any, fill: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = kind.make(SIZES)
+    fill(cache, [[1, 1], [1, 1]])
+    changing = cache._changing
+
+    @contextmanager
+    def interrupted() -> Iterator[None]:
+        with changing():
+            yield
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cache, "_changing", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fill(cache, [[1], [1]])
+    monkeypatch.undo()
+    for layer, seen in enumerate(fill(cache, [[1], [1]], seed=1)):
+        assert cache.lengths.tolist() == [4, 4]
+        assert (seen.k != 0).all(), layer

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
+from onesentence.cache import growing
 from onesentence.cache.base import CacheSizes
 from onesentence.cache.contiguous import ContiguousCache
 from onesentence.cache.growing import GrowingCache
@@ -29,9 +31,11 @@ def test_contiguous_reads_are_views(fill: Any, marks: list[list[int]]) -> None:
 def test_contiguous_refuses_more_than_its_capacity(fill: Any) -> None:
     cache = ContiguousCache(SIZES, 4)
     fill(cache, [[1, 1, 1], [0, 0, 1]])
-    message = r"capacity of 4 tokens: row 0 holds 3 and 2 more are asked for"
+    message = r"capacity of 4 tokens: row 0 would hold 5"
     with pytest.raises(ValueError, match=message):
         cache.open(torch.ones(2, 2, dtype=torch.bool), "model a")
+    with pytest.raises(ValueError, match=r"row 1 would hold 5"):
+        cache.open(torch.tensor([[False] * 4, [True] * 4]), "model a")
     fill(cache, [[1, 0], [1, 1]])  # row 0 is full now, row 1 is not
     assert cache.lengths.tolist() == [4, 3]
     with pytest.raises(ValueError, match=r"capacity must be at least 1, got 0"):
@@ -49,6 +53,57 @@ def test_growing_doubles_or_takes_what_is_asked_and_keeps_it(fill: Any) -> None:
     assert cache.payload_bytes == 2 * 2 * 2 * 3 * 1 * 4 * 4
 
 
+def test_growing_that_runs_out_of_memory_between_keys_and_values_goes_on(
+    fill: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, calls, make = GrowingCache(SIZES), [], growing.zeros
+
+    def zeros(*shape: Any) -> Any:
+        calls.append(shape)
+        if len(calls) == 2:
+            raise RuntimeError("out of memory")
+        return make(*shape)
+
+    fill(cache, [[1, 1], [1, 1]])
+    with monkeypatch.context() as patch:
+        patch.setattr(growing, "zeros", zeros)
+        with pytest.raises(RuntimeError, match="out of memory"):
+            cache.open(torch.ones(2, 50, dtype=torch.bool), "model a")
+    assert cache.lengths.tolist() == [2, 2]
+    kept = cache.keys[:, :, :, :2].clone()
+    seen = fill(cache, [[1], [1]])[1]  # fewer slots than the keys have already
+    assert torch.equal(seen.k[:, :, :2], kept[1])
+    assert seen.v.shape == seen.k.shape
+
+
+def test_growing_step_outlives_an_enlargement_that_failed_half_way(
+    fill: Any, drawn: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, twin, real = GrowingCache(SIZES), GrowingCache(SIZES), torch.ones(2, 1, dtype=torch.bool)
+    for one in (cache, twin):
+        fill(one, [[1, 1, 1], [1, 1, 1]])
+    steps = [one.open(real, "model a") for one in (cache, twin)]
+    for step in steps:
+        step.put(0, *drawn(SIZES, real, 1))
+    enlarged, calls = GrowingCache._enlarged, []
+
+    def failing(self: GrowingCache, part: Tensor, slots: int) -> Tensor:
+        calls.append(slots)
+        if len(calls) == 2:
+            raise MemoryError
+        return enlarged(self, part, slots)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(GrowingCache, "_enlarged", failing)
+        with pytest.raises(MemoryError):
+            cache.open(torch.ones(2, 9, dtype=torch.bool), "model a")
+    for step in steps:
+        step.put(1, *drawn(SIZES, real, 2))
+        step.commit()
+    assert torch.equal(cache.keys[:, :, :, :4], twin.keys[:, :, :, :4])
+    assert torch.equal(cache.values[:, :, :, :4], twin.values[:, :, :, :4])
+
+
 def test_window_keeps_the_last_tokens_and_lets_one_be_taken_back(fill: Any) -> None:
     cache = WindowCache(SIZES, 3)
     fill(cache, [[1] * 7, [0] * 5 + [1] * 2])
@@ -57,8 +112,10 @@ def test_window_keeps_the_last_tokens_and_lets_one_be_taken_back(fill: Any) -> N
     message = (
         r"lengths of row 0: 5 tokens need positions from 3 on in a window of 3, the oldest that is kept is 4"
     )
+    step = cache.open(torch.ones(2, 1, dtype=torch.bool), "model a")
     with pytest.raises(ValueError, match=message):
         cache.truncate(torch.tensor([5, 2]))
+    step.put(0, torch.ones(2, 3, 1, 4), torch.ones(2, 3, 1, 4))  # the refusal has not overtaken it
     cache.truncate(torch.tensor([6, 0]))
     assert cache.held().tolist() == [[-1, 4, 5], [-1, -1, -1]]
     with pytest.raises(ValueError, match=r"window must be at least 1, got 0"):
@@ -82,7 +139,9 @@ def test_window_gives_back_what_an_aborted_token_has_replaced(fill: Any, drawn: 
     cache, real = WindowCache(SIZES, 3), torch.tensor(marks, dtype=torch.bool)
     fill(cache, [[1] * 4, [1] * 4])
     kept = cache.keys.clone(), cache.values.clone()
-    cache.open(real, "model a").put(1, *drawn(SIZES, real, 5))
+    step = cache.open(real, "model a")
+    step._write(1, *drawn(SIZES, real, 6))  # as if it had failed in the end
+    step.put(1, *drawn(SIZES, real, 5))
     assert not torch.equal(cache.keys, kept[0])
     cache.truncate(torch.tensor([3, 3]))  # its last token needs what the aborted one has pushed out
     slots = torch.arange(3) != 0  # of the token that was taken back
@@ -145,7 +204,7 @@ def test_pages_of_an_aborted_step_are_free_again(fill: Any) -> None:
     step.put(0, torch.ones(2, 3, 2, 4), torch.ones(2, 3, 2, 4))
     assert step.table.tolist() == [[0, 2], [1, -1]]
     assert (cache.table.tolist(), cache.free_pages) == ([[0], [1]], 1)
-    message = r"pool of 3 pages of 2 tokens: 2 more are asked for, 1 are free"
+    message = r"pool of 3 pages of 2 tokens: the rows together would take 4"
     with pytest.raises(ValueError, match=message):
         cache.open(torch.ones(2, 2, dtype=torch.bool), "model a")
     fill(cache, [[0, 0], [1, 1]])

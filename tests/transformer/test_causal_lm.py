@@ -165,6 +165,13 @@ def test_initial_is_the_seeds_and_leaves_the_generator() -> None:
     assert not torch.equal(one(IDS), other(IDS))
 
 
+def test_initial_draws_embeddings_and_projections_of_their_sizes() -> None:
+    model = CausalLM.initial(CausalConfig(500, d_model=64, n_head=4, n_kv_head=2, layers=1), seed=0)
+    assert float(model.tokens.weight.detach().std()) == pytest.approx(64**-0.5, rel=0.02)
+    bound = (6 / (64 + 128)) ** 0.5  # Glorot and Bengio's: 64 inputs, (4 + 2 + 2) 16 outputs
+    assert 0.99 * bound < float(model.blocks[0].attention.project.weight.detach().abs().max()) <= bound
+
+
 BAD: list[tuple[Any, Any, type[Exception], str]] = [
     (IDS[0], {}, ValueError, r"ids must have shape \(B, T\), got \(5,\)"),
     (IDS[:, :0], {}, ValueError, r"ids must not be empty, got shape \(2, 0\)"),

@@ -66,6 +66,10 @@ def another_block(model: CausalLM) -> None:
     model.blocks[0] = drawn(3).blocks[0]
 
 
+def added(model: CausalLM) -> None:
+    model.head = nn.Linear(8, 5, bias=False)
+
+
 def another_config(model: CausalLM) -> None:
     model.config = replace(CONFIG, rope_base=50.0)
 
@@ -75,6 +79,7 @@ CHANGES: list[Callable[[CausalLM], Any]] = [
     in_place,
     replaced,
     another_block,
+    added,
     another_config,
     lambda model: model.load_state_dict(drawn(1).state_dict()),
     lambda model: model.double(),
@@ -114,6 +119,30 @@ def test_fingerprint_sees_the_books_adam() -> None:
     model(torch.tensor([[1, 2]])).sum().backward()
     Adam(model.parameters(), 0.1).step()
     assert model.fingerprint() == computed(model, CONFIG) != before
+
+
+def test_fingerprint_sees_what_is_written_while_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer, name, first = nn.Linear(2, 2), Fingerprint(), nn.Linear(2, 2)
+
+    def written_meanwhile(model: nn.Module, config: object) -> str:
+        out = computed(model, config)
+        with torch.no_grad():
+            layer.weight.add_(first.weight)
+        return out
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "computed", written_meanwhile)
+        before = name.of(layer)
+    assert name.of(layer) == computed(layer, None) != before
+
+
+def test_fingerprint_forgotten_by_another_thread_is_still_said() -> None:
+    layer, name = nn.Linear(2, 2), Fingerprint()
+    expected = name.of(layer)
+    address = layer.weight.data_ptr
+    layer.weight.data_ptr = lambda: (name.forget(), address())[1]  # in the middle of the comparison
+    assert name.of(layer) == expected
+    assert name.of(layer) == expected
 
 
 def test_fingerprint_of_inference_tensors_is_read_each_time() -> None:

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from onesentence.attention.rotary import rotated
-from onesentence.transformer.rotary import Rotary
+from onesentence.transformer import rotary as module
+from onesentence.transformer.rotary import LONGEST_TABLE, Rotary
 
 
 def test_turns_equal_the_formula_for_rows_of_their_own(normal: Any) -> None:
@@ -40,6 +41,27 @@ def test_rotary_believes_whoever_knows_the_last_position(normal: Any) -> None:
     assert len(rotary.table) == 20
 
 
+@pytest.mark.parametrize("shape", [(3,), (1, 3)])
+def test_turns_past_the_table_equal_the_formula_and_enlarge_nothing(
+    normal: Any, shape: tuple[int, ...]
+) -> None:
+    x, places = normal(1, 2, 3, 8), torch.tensor([LONGEST_TABLE - 1, LONGEST_TABLE, 10**9 + 1]).reshape(shape)
+    rotary = Rotary(8)
+    np.testing.assert_allclose(rotary(places, x)(x), rotated(x.numpy(), places.numpy()), rtol=0, atol=1e-12)
+    turned = rotary(places, x.float())(x.float())
+    np.testing.assert_allclose(turned, rotated(x.numpy(), places.numpy()), rtol=0, atol=1e-5)
+    assert len(rotary.table) == 1
+
+
+def test_turns_near_the_end_of_the_table(normal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LONGEST_TABLE", 6)
+    x, rotary = normal(1, 1, 1, 4), Rotary(4)
+    for last in (5, 6):
+        places = torch.tensor([last], dtype=torch.uint8)
+        np.testing.assert_allclose(rotary(places, x)(x), rotated(x.numpy(), places.numpy()), atol=1e-12)
+        assert len(rotary.table) == 6
+
+
 def test_turns_take_heads_that_are_no_block_of_memory(normal: Any) -> None:
     x = normal(2, 4, 3, 6).transpose(1, 2)
     places = torch.arange(4)
@@ -50,6 +72,7 @@ BAD: list[tuple[Any, type[Exception], str]] = [
     (torch.zeros(2), TypeError, r"positions must hold integers, got torch\.float32"),
     (torch.tensor([True]), TypeError, r"positions must hold integers, got torch\.bool"),
     (torch.zeros(1, 1, 1, dtype=torch.int64), ValueError, r"positions must have shape .* got \(1, 1, 1\)"),
+    (torch.zeros(1, 0, dtype=torch.int64), ValueError, r"positions must have shape .* got \(1, 0\)"),
     (torch.tensor([-1]), ValueError, "positions must be at least 0, got -1"),
 ]
 

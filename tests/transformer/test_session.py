@@ -122,7 +122,7 @@ def test_session_that_refuses_stays_as_it_was(hostile: Any) -> None:
         ([[1]], "rows must hold 2 vectors like the cache, got 1"),
         ([[1], []], r"rows\[1\] must hold at least 1 token, got 0"),
         ([[1], [9]], r"rows\[1\] must lie in \[0, 7\), got 9"),
-        ([[1, 2, 3], [1]], "capacity of 5 tokens: row 0 holds 3 and 3 more are asked for"),
+        ([[1, 2, 3], [1]], "capacity of 5 tokens: row 0 would hold 6"),
     ]
     for rows, message in refusals:
         with pytest.raises(ValueError, match=message):
@@ -131,10 +131,41 @@ def test_session_that_refuses_stays_as_it_was(hostile: Any) -> None:
         session.edit([[1, 7], [4]])
     assert session.ids == before
     agrees(session, session.read([[0], [0]]))
-    with pytest.raises(ValueError, match="capacity of 5 tokens"):
-        session.edit([[1, 2, 5, 5, 5, 5], [4]])
-    assert session.ids == ((1, 2), ())  # what old and new share; the last token of a row is read again
+
+
+@pytest.mark.parametrize("kind", ["contiguous", "paged"])
+def test_edit_without_room_leaves_the_session(kind: str, hostile: Any) -> None:
+    model = drawn(hostile)
+    session = Session(model, made(kind, model))
+    session.read([[1, 2, 3], [4]])
+    with pytest.raises(ValueError, match=r"(capacity|pool) of 12 .* would"):
+        session.edit([[1, 2] + [5] * 11, [4] * 12])
+    assert session.ids == ((1, 2, 3), (4,))
     agrees(session, session.read([[5], [4]]))
+    agrees(session, session.edit([[1, 2] + [5] * 10, [4] * 12]))  # all that there is
+
+
+def test_edit_by_a_model_that_may_not_read_leaves_the_session(hostile: Any) -> None:
+    session = started(drawn(hostile, dropout=0.5))
+    session.read([[1, 2, 3]])
+    session.model.train()
+    with pytest.raises(ValueError, match="model must be in evaluation mode"):
+        session.edit([[4]])
+    session.model.eval().float()
+    with pytest.raises(ValueError, match=r"cache must have dtype = torch\.float32 like the model"):
+        session.edit([[4]])
+    session.model.double()
+    assert session.cache.lengths.tolist() == [3]
+
+
+def test_edit_whose_pass_fails_holds_what_old_and_new_share(hostile: Any) -> None:
+    model = drawn(hostile)
+    session = Session(model, GrowingCache(model.cache_sizes(1)), reader="tiled")
+    session.read([[1, 2, 3]])
+    with pytest.raises(ValueError, match="needs one mask for all queries"):
+        session.edit([[1, 5, 5]])
+    assert session.ids == ((1,),)
+    agrees(session, session.read([[5]]))
 
 
 @torch.no_grad()
@@ -147,6 +178,8 @@ def test_session_refuses_changed_parameters_until_it_is_cleared(hostile: Any) ->
             call()
     assert session.ids == ((1, 2, 3),)
     assert session.cache.lengths.tolist() == [3]
+    agrees(session, session.edit([[4, 2, 3]]))  # nothing stays of what the old ones computed
+    session.model.last.bias[0] += 1
     session.clear()
     agrees(session, session.read([[1, 2, 3]]))
 
@@ -166,10 +199,28 @@ def test_session_sees_that_somebody_else_wrote(hostile: Any) -> None:
     session = started(drawn(hostile))
     session.read([[1, 2]])
     session.model.extend(torch.tensor([[3]]), session.cache)
-    with pytest.raises(
-        ValueError, match=r"cache must hold the \[2\] tokens that the session has read, got \[3\]"
-    ):
+    message = r"cache must hold the \[2\] tokens that the session has read, got \[3\] after"
+    with pytest.raises(ValueError, match=message):
         session.read([[4]])
+
+
+def test_sessions_on_one_cache_do_not_read_each_others_tokens(hostile: Any) -> None:
+    model = drawn(hostile)
+    cache = GrowingCache(model.cache_sizes(1))
+    one, other = Session(model, cache), Session(model, cache)
+    one.read([[1, 2]])
+    with pytest.raises(ValueError, match=r"cache must hold the \[0\] tokens .* got \[2\]"):
+        other.read([[3]])
+    other.clear()
+    other.read([[3, 4]])  # as many as the first one knows
+    for call in (one.read, one.edit, lambda rows: one.step(rows[0], one.place)):
+        with pytest.raises(
+            ValueError, match=r"got \[2\] after a change that it has not seen; clear\(\) begins anew"
+        ):
+            call([[5]])
+    agrees(other, other.read([[5]]))
+    one.clear()
+    agrees(one, one.read([[5]]))
 
 
 def test_session_takes_an_empty_cache_only(hostile: Any) -> None:

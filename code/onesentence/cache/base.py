@@ -12,7 +12,8 @@ One forward pass over T new tokens is a `Step`:
     step.commit()                        only now do `lengths` grow
 
 A pass that fails on its way commits nothing: the cache is as before, and the next `open` starts there again. One step is
-open at a time: `open`, `truncate` and `reset` overtake the step before, which then takes nothing more. `owner` is the
+open at a time: `open`, `truncate` and `reset` overtake the step before, which then takes nothing more. What ends `commit`,
+`truncate` or `reset` half way, an interruption or want of memory, leaves the cache empty. One thread at a time. `owner` is the
 fingerprint of the parameters that computed keys and values: the first step that is committed writes it into the cache, a
 later one with another is refused. No gradient flows through a cache: keys and values that require one are refused where
 gradients are recorded, because detaching them would train on wrong gradients without a word.
@@ -177,6 +178,23 @@ class KVCache(ABC):
     @abstractmethod
     def owner(self) -> str | None:
         """Fingerprint of the parameters that filled it; None while it is empty."""
+
+    @property
+    @abstractmethod
+    def changes(self) -> int:
+        """Number that grows whenever a step is committed or tokens are taken back: two equal ones mean the same tokens."""
+
+    @abstractmethod
+    def check_room(self, lengths: Tensor) -> None:
+        """Refuse what would not fit, whatever is here now: an edit truncates before it reads, and asks before both.
+
+        Args:
+            lengths: tokens that each row is to hold, (B,), from 0.
+
+        Raises:
+            TypeError: if they are not integers.
+            ValueError: if they have another shape, one is negative, or there is no room for so many.
+        """
 
     @abstractmethod
     def open(self, real: Tensor, owner: str) -> Step:

@@ -6,8 +6,9 @@ of the course; symbols as in `cache.base`.
 
 from __future__ import annotations
 
+from torch import Tensor
+
 from onesentence.cache.base import CacheSizes
-from onesentence.cache.new_tokens import NewTokens
 from onesentence.cache.slots import SlotCache
 from onesentence.checks import checked_integer
 
@@ -43,10 +44,8 @@ class ContiguousCache(SlotCache):
         """Tokens that a row can hold."""
         return self.slots
 
-    def _make_room(self, new: NewTokens) -> None:
-        """As `SlotCache` says; the room is there, or it is not."""
-        for row, (length, after) in enumerate(zip(new.before.tolist(), new.after.tolist(), strict=True)):
-            if after > self.capacity:
-                raise ValueError(
-                    f"capacity of {self.capacity} tokens: row {row} holds {length} and {after - length} more are asked for"
-                )
+    def _check_room(self, lengths: Tensor) -> None:
+        longest = int(lengths.max())
+        if longest > self.capacity:
+            row = lengths.tolist().index(longest)
+            raise ValueError(f"capacity of {self.capacity} tokens: row {row} would hold {longest}")

@@ -12,7 +12,6 @@ from __future__ import annotations
 from torch import Tensor
 
 from onesentence.cache.base import CacheSizes
-from onesentence.cache.new_tokens import NewTokens
 from onesentence.cache.slots import SlotCache
 from onesentence.cache.stepping import zeros
 
@@ -38,15 +37,15 @@ class GrowingCache(SlotCache):
     def __init__(self, sizes: CacheSizes) -> None:
         super().__init__(sizes, 0)
 
-    def _make_room(self, new: NewTokens) -> None:
+    def _make_room(self, slots: int) -> None:
         """As `SlotCache` says."""
-        if new.longest > self.slots:
-            slots = max(new.longest, 2 * self.slots)
+        if slots > self.slots:
+            slots = max(slots, 2 * self.slots)
             self.keys = self._enlarged(self.keys, slots)
             self.values = self._enlarged(self.values, slots)
 
     def _enlarged(self, part: Tensor, slots: int) -> Tensor:
-        """Return a copy with more slots, the new ones 0."""
+        """Return a copy with more slots, the new ones 0; keys may have more than values if memory ran out between them."""
         large = zeros(self.sizes, *part.shape[:3], slots, part.shape[4])
-        large[:, :, :, : part.shape[3]] = part
+        large[:, :, :, : self.slots] = part[:, :, :, : self.slots]
         return large

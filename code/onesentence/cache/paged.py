@@ -58,10 +58,13 @@ class PagedCache(StoredCache):
         self.page_size = checked_integer("page_size", page_size, 1)
         shape = (sizes.layers, self.page_count, sizes.heads, self.page_size, sizes.head_size)
         self.keys, self.values = zeros(sizes, *shape), zeros(sizes, *shape)
-        self._free = list(range(self.page_count))[::-1]  # the next one last
-        self._rows: list[list[int]] = [[] for _ in range(sizes.rows)]
-        self._table = self._table_of(self._rows)
         self._heads = torch.arange(sizes.heads, device=self.device)
+        self._wipe()
+
+    def _wipe(self) -> None:
+        self._free = list(range(self.page_count))[::-1]  # the next one last
+        self._rows: list[list[int]] = [[] for _ in range(self.sizes.rows)]
+        self._table = self._table_of(self._rows)
         self._blocks: tuple[Tensor, Tensor] | None = None  # with the table that they are of
 
     @property
@@ -101,20 +104,22 @@ class PagedCache(StoredCache):
         return self.keys[layer], self.values[layer]
 
     def open(self, real: Tensor, owner: str) -> PagedStep:
-        """As `KVCache` says; there is no room if more pages are needed than are free."""
+        """As `KVCache` says; there is no room if all rows together need more pages than there are."""
         step = super().open(real, owner)
         assert isinstance(step, PagedStep)
         return step
+
+    def _check_room(self, lengths: Tensor) -> None:
+        needed = sum(map(self._count, lengths.tolist()))
+        if needed > self.page_count:
+            raise ValueError(
+                f"pool of {self.page_count} pages of {self.page_size} tokens: the rows together would take {needed}"
+            )
 
     def _step_of(self, new: NewTokens, owner: str) -> PagedStep:
         missing = [
             self._count(after) - len(row) for after, row in zip(new.after.tolist(), self._rows, strict=True)
         ]
-        if sum(missing) > len(self._free):
-            raise ValueError(
-                f"pool of {self.page_count} pages of {self.page_size} tokens: {sum(missing)} more are asked for, "
-                f"{len(self._free)} are free"
-            )
         fresh = iter(self._free[::-1])
         if not any(missing):
             return PagedStep(self, new, owner, self._rows, self._table)

@@ -9,8 +9,6 @@ between steps; where rows have different lengths, the shorter ones are read with
 
 from __future__ import annotations
 
-from abc import abstractmethod
-
 from torch import Tensor
 
 from onesentence.cache.base import CacheSizes, Seen
@@ -42,21 +40,25 @@ class SlotCache(StoredCache):
         return self.sizes.token_bytes * self.sizes.rows * self.slots
 
     def _step_of(self, new: NewTokens, owner: str) -> StoredStep:
-        self._make_room(new)
+        self._make_room(new.longest)
         return SlotStep(self, new, owner)
 
-    @abstractmethod
-    def _make_room(self, new: NewTokens) -> None:
-        """See to it that there are `new.longest` slots; ValueError if there cannot be."""
+    def _make_room(self, slots: int) -> None:
+        """See to it that each row has so many slots; nothing to do where their number is fixed."""
 
     def _drop(self, lengths: Tensor) -> None:
         self._empty(lengths, self._lengths)
 
+    def _wipe(self) -> None:
+        for part in (self.keys, self.values):
+            part.zero_()
+
     def _empty(self, start: Tensor, stop: Tensor) -> None:
         """Write 0 into the slots of each row from `start` up to `stop`."""
         for row, (first, last) in enumerate(zip(start.tolist(), stop.tolist(), strict=True)):
-            for part in (self.keys, self.values):
-                part[:, row, :, first:last] = 0
+            if first < last:
+                for part in (self.keys, self.values):
+                    part[:, row, :, first:last] = 0
 
 
 class SlotStep(StoredStep):
@@ -67,21 +69,22 @@ class SlotStep(StoredStep):
     def __init__(self, cache: SlotCache, new: NewTokens, owner: str) -> None:
         super().__init__(cache, new, owner)
         self._mask = mask_of_run(new, 0, new.longest)
-        # views of each layer, cut for all layers at once
-        self._keys, self._values = (
-            part[:, :, :, : new.longest].unbind() for part in (cache.keys, cache.values)
-        )
 
     def _write(self, layer: int, k: Tensor, v: Tensor) -> None:
         new = self.new
-        for part, own in ((self._keys[layer], k), (self._values[layer], v)):
+        for part, own in zip(self._parts(layer), (k, v), strict=True):
             if new.even:
                 part[:, :, new.longest - new.T :].copy_(own)
             else:
                 part[new.where[0], :, new.places] = new.tokens_of(own)
 
     def _read(self, layer: int, k: Tensor, v: Tensor) -> Seen:
-        return Seen(self._keys[layer], self._values[layer], *self._mask, self._single)
+        return Seen(*self._parts(layer), *self._mask, self._single)
+
+    def _parts(self, layer: int) -> tuple[Tensor, Tensor]:
+        """Return views of the slots that the step reads; cut anew, as an `open` that failed may have moved them."""
+        S = self.new.longest
+        return self.cache.keys[layer, :, :, :S], self.cache.values[layer, :, :, :S]
 
     def _clear(self) -> None:
         self.cache._empty(self.new.before, self.new.after)

@@ -2,8 +2,9 @@
 
 A cache of its own says how it stores by two classes:
 
-    StoredCache     `_step_of`: a step, or ValueError where there is no room; `_drop`: tokens that go after a truncation;
-                    `allocated_bytes`; `_kept`, where it keeps fewer tokens than it has read
+    StoredCache     `_check_room`: ValueError where there is none; `_step_of`: a step; `_drop`: tokens that go after a
+                    truncation; `_wipe`: everything; `allocated_bytes`; `_kept`, where it keeps fewer tokens than it has
+                    read
     StoredStep      `_write`: keys and values of one layer, out of sight; `_read`: what queries may read;
                     `_keep`: makes them part of the cache; `_clear`: undoes what an aborted step has left in slots
 
@@ -13,6 +14,8 @@ Symbols as in `cache.base`.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -48,6 +51,7 @@ class StoredCache(KVCache):
         self.device = zeros(sizes, 0).device  # "cuda" has a number now
         self._lengths = torch.zeros(sizes.rows, dtype=torch.int64)
         self._owner: str | None = None
+        self._changes = 0
         self._step: StoredStep | None = None
 
     @property
@@ -61,9 +65,21 @@ class StoredCache(KVCache):
         return self._owner
 
     @property
+    def changes(self) -> int:
+        """As `KVCache` says."""
+        return self._changes
+
+    @property
     def payload_bytes(self) -> int:
         """As `KVCache` says."""
         return self.sizes.token_bytes * int(self._kept(self._lengths).sum())
+
+    def check_room(self, lengths: Tensor) -> None:
+        """As `KVCache` says."""
+        asked = self._checked_lengths(lengths)
+        if int(asked.min()) < 0:
+            raise ValueError(f"lengths must be at least 0, got {int(asked.min())}")
+        self._check_room(asked)
 
     def open(self, real: Tensor, owner: str) -> StoredStep:
         """As `KVCache` says."""
@@ -74,25 +90,24 @@ class StoredCache(KVCache):
             raise ValueError("owner must not be empty")
         if self._owner not in (None, owner):
             raise ValueError(f"owner must be {self._owner!r}, whose keys and values are here, got {owner!r}")
-        step = self._step_of(new_tokens(self._lengths, real, self.device), owner)
+        new = new_tokens(self._lengths, real, self.device)
+        self._check_room(new.after)
+        step = self._step_of(new, owner)
         self._overtake()
         self._step = step
         return step
 
     def truncate(self, lengths: Tensor) -> None:
         """As `KVCache` says."""
-        if not isinstance(lengths, Tensor) or lengths.dtype not in (torch.int32, torch.int64):
-            raise TypeError(f"lengths must be int32 or int64, got {getattr(lengths, 'dtype', lengths)}")
-        if tuple(lengths.shape) != (self.sizes.rows,):
-            raise ValueError(f"lengths must have shape ({self.sizes.rows},), got {tuple(lengths.shape)}")
-        stay = lengths.detach().to("cpu", torch.int64, copy=True)
+        stay = self._checked_lengths(lengths)
         for row, (asked, length) in enumerate(zip(stay.tolist(), self._lengths.tolist(), strict=True)):
             if not 0 <= asked <= length:
                 raise ValueError(f"lengths of row {row} must lie in [0, {length}], got {asked}")
         self._check_truncation(stay)
         self._overtake()
-        self._drop(stay)
-        self._set(stay, self._owner)
+        with self._changing():
+            self._drop(stay)
+            self._set(stay, self._owner)
 
     def reset(self, row: int) -> None:
         """As `KVCache` says."""
@@ -104,13 +119,23 @@ class StoredCache(KVCache):
         self.truncate(stay)
 
     def _set(self, lengths: Tensor, owner: str | None) -> None:
-        """Take new lengths, and nobody as owner of nothing."""
-        self._lengths = lengths
-        self._owner = owner if any(lengths.tolist()) else None
+        """Take new lengths, with nobody as owner of nothing and no step open, all at once: nothing can come in between."""
+        owner = owner if any(lengths.tolist()) else None
+        self._lengths, self._owner, self._step, self._changes = lengths, owner, None, self._changes + 1
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Empty the cache if what is done to it ends half way, so that nobody reads one text by another's lengths."""
+        try:
+            yield
+        except BaseException:
+            self._wipe()
+            self._set(torch.zeros_like(self._lengths), None)
+            raise
 
     def _overtake(self) -> None:
         """Refuse the open step from now on and undo what it left."""
-        if self._step is not None and self._step.started:
+        if self._step is not None:
             self._step._clear()
         self._step = None
 
@@ -123,6 +148,17 @@ class StoredCache(KVCache):
                 f"real must have shape ({self.sizes.rows}, T), T at least 1, got {tuple(real.shape)}"
             )
 
+    def _checked_lengths(self, lengths: Tensor) -> Tensor:
+        """Return a copy on the CPU, (B,) int64."""
+        if not isinstance(lengths, Tensor) or lengths.dtype not in (torch.int32, torch.int64):
+            raise TypeError(f"lengths must be int32 or int64, got {getattr(lengths, 'dtype', lengths)}")
+        if tuple(lengths.shape) != (self.sizes.rows,):
+            raise ValueError(f"lengths must have shape ({self.sizes.rows},), got {tuple(lengths.shape)}")
+        return lengths.detach().to("cpu", torch.int64, copy=True)
+
+    def _check_room(self, lengths: Tensor) -> None:
+        """Refuse rows of such lengths; a cache without a limit has nothing to refuse."""
+
     def _kept(self, lengths: Tensor) -> Tensor:
         """Return how many tokens are kept of rows that have read so many."""
         return lengths
@@ -132,11 +168,15 @@ class StoredCache(KVCache):
 
     @abstractmethod
     def _step_of(self, new: NewTokens, owner: str) -> StoredStep:
-        """Return a step; ValueError where there is no room. What is visible must stay as it is."""
+        """Return a step, for which there is room. What is visible must stay as it is."""
 
     @abstractmethod
     def _drop(self, lengths: Tensor) -> None:
         """Give up what stands from `lengths` on, up to the present lengths."""
+
+    @abstractmethod
+    def _wipe(self) -> None:
+        """Be as at the start, whatever state has been left."""
 
 
 class StoredStep(Step):
@@ -154,7 +194,6 @@ class StoredStep(Step):
         self.lengths, self.longest = new.after.to(cache.device), new.longest
         self._single = self.lengths if new.T == 1 else None  # what `Seen.lengths` says of slots in order
         self._shape = (cache.sizes.rows, cache.sizes.heads, new.T, cache.sizes.head_size)
-        self.started = False
         self._owner = owner
         self._layers: set[int] = set()
         self._over = False
@@ -170,9 +209,9 @@ class StoredStep(Step):
         missing = sorted(set(range(self.cache.sizes.layers)) - self._layers)
         if missing:
             raise ValueError(f"commit needs every layer, {', '.join(map(str, missing))} not put")
-        self._keep()
-        self.cache._set(self.new.after, self._owner)
-        self.cache._step = None
+        with self.cache._changing():
+            self._keep()
+            self.cache._set(self.new.after, self._owner)
         self._over = True
 
     def _take(self, layer: int, k: Tensor, v: Tensor) -> None:
@@ -185,7 +224,6 @@ class StoredStep(Step):
             raise ValueError(f"layer must not have been put in this step, {layer} has")
         for name, part in (("k", k), ("v", v)):
             self._check_part(name, part)
-        self.started = True
         self._write(layer, k, v)
         self._layers.add(layer)
 

@@ -96,6 +96,11 @@ class WindowCache(StoredCache):
                 part[:, row, :, slots] = 0
         self._first = first
 
+    def _wipe(self) -> None:
+        for part in (self.keys, self.values):
+            part.zero_()
+        self._first = torch.zeros_like(self._lengths)
+
 
 class SingleStep(StoredStep):
     """A step of at most one token per row, which is written at once and taken back if the step is aborted."""
@@ -112,15 +117,16 @@ class SingleStep(StoredStep):
         self._replaced: dict[int, tuple[Tensor, Tensor]] = {}
 
     def _write(self, layer: int, k: Tensor, v: Tensor) -> None:
+        """As `StoredStep`; a second attempt, after one that failed half way, must not take its rest for what was replaced."""
         rings = self._keys[layer], self._values[layer]
         if self.new.even:
             slots = [ring[:, :, self._slot : self._slot + 1] for ring in rings]
-            self._replaced[layer] = slots[0].clone(), slots[1].clone()
+            self._replaced.setdefault(layer, (slots[0].clone(), slots[1].clone()))
             for slot, part in zip(slots, (k, v), strict=True):
                 slot.copy_(part)
         else:
             at = self._at()
-            self._replaced[layer] = rings[0][at], rings[1][at]
+            self._replaced.setdefault(layer, (rings[0][at], rings[1][at]))
             for ring, part in zip(rings, (k, v), strict=True):
                 ring[at] = self.new.tokens_of(part)
 

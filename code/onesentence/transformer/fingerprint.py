@@ -14,6 +14,8 @@ and 7.2 of the course.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -43,6 +45,44 @@ def computed(model: nn.Module, config: object) -> str:
     return digest.hexdigest()[:32]
 
 
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """A name, and what stood where when the parameters were read.
+
+    Attributes:
+        name: of the parameters.
+        config: of the model.
+        entries: what modules keep parameters and parts in.
+        parts: what stood there, and under which name.
+        tensors: each parameter; the same detached, which keeps the memory, so that no other parameter can come to lie at its
+            address; the address; how often it had been written to.
+    """
+
+    name: str
+    config: object
+    entries: Sequence[dict[str, Any]]
+    parts: Sequence[tuple[dict[str, Any], str, object]]
+    tensors: Sequence[tuple[Tensor, Tensor, int, int]]
+
+    @classmethod
+    def of(cls, model: nn.Module, config: object) -> _Known:
+        """Read a model; what is written to while it is read is seen as a change afterwards."""
+        entries = [each for module in model.modules() for each in (module._parameters, module._modules)]
+        parts = [(each, key, value) for each in entries for key, value in each.items()]
+        tensors = [(each, each.detach(), each.data_ptr(), each._version) for each in model.parameters()]
+        return cls(computed(model, config), config, entries, parts, tensors)
+
+    def unchanged(self) -> bool:
+        return (
+            sum(map(len, self.entries)) == len(self.parts)
+            and all(entries.get(key) is value for entries, key, value in self.parts)
+            and all(
+                each._version == version and each.data_ptr() == address
+                for each, _, address, version in self.tensors
+            )
+        )
+
+
 class Fingerprint:
     """The name of one model's parameters, kept while they are the same.
 
@@ -60,10 +100,7 @@ class Fingerprint:
 
     def forget(self) -> None:
         """Have the name computed anew when it is asked for next."""
-        self._name = ""
-        self._config: object = None
-        self._parts: list[tuple[dict[str, Any], str, object]] = []
-        self._tensors: list[tuple[Tensor, Tensor, int, int]] = []
+        self._known: _Known | None = None
 
     def of(self, model: nn.Module, config: object = None) -> str:
         """Return the name, as `computed`.
@@ -72,30 +109,15 @@ class Fingerprint:
             model: always the same one.
             config: of the model.
         """
-        if not (self._name and config is self._config and self._unchanged()):
-            self.forget()
-            name = computed(model, config)
-            parameters = list(model.parameters())
-            if any(each.is_inference() for each in parameters):
-                return (
-                    name  # made in inference mode: they have no version counter, so every question reads all
-                )
-            self._parts = [
-                (entries, key, value)
-                for module in model.modules()
-                for entries in (module._parameters, module._modules)
-                for key, value in entries.items()
-            ]
-            # the detached tensor keeps the memory, so that no other parameter can come to lie at its address
-            self._tensors = [(each, each.detach(), each.data_ptr(), each._version) for each in parameters]
-            self._name, self._config = name, config
-        return self._name
-
-    def _unchanged(self) -> bool:
-        return all(entries.get(key) is value for entries, key, value in self._parts) and all(
-            each._version == version and each.data_ptr() == address
-            for each, _, address, version in self._tensors
-        )
+        known = self._known  # all at once: another thread may ask and forget meanwhile
+        if known is not None and config is known.config and known.unchanged():
+            return known.name
+        self.forget()
+        if any(each.is_inference() for each in model.parameters()):
+            return computed(model, config)  # no version counter in inference mode: every question reads all
+        known = _Known.of(model, config)
+        self._known = known
+        return known.name
 
     def __deepcopy__(self, memo: object) -> Fingerprint:
         """Return one that knows nothing yet: a copy of a model has modules and tensors of its own."""

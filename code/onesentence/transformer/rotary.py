@@ -1,8 +1,9 @@
 """Rotary positions for tensors; `attention.rotary` holds the formula, its pairs and its sources in NumPy.
 
-Sines and cosines are computed in float64, kept in a table and cast last, so a float32 model far into a text is not turned by
-rounded angles. One forward pass looks them up once, as `Turns`, for queries and keys of all layers. Symbols: `B` batch, `T`
-tokens, `D` head size.
+Sines and cosines are computed in float64 and cast last, so a float32 model far into a text is not turned by rounded angles.
+A table keeps them, up to a size: a text without an end, read through a window, asks for ever larger positions, and those past
+the table are computed each time. One forward pass looks them up once, as `Turns`, for queries and keys of all layers.
+Symbols: `B` batch, `T` tokens, `D` head size.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from torch import Tensor, nn
 
 from onesentence.attention.positions import frequencies
 from onesentence.attention.rotary import checked_pairs
+
+LONGEST_TABLE = 1 << 17
+"""Positions that a table may hold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +70,9 @@ class Rotary:
 
         Raises:
             TypeError: if positions are not integers.
-            ValueError: if they have other axes, or one is negative.
+            ValueError: if they have other axes, there are none, or one is negative.
         """
-        if positions.ndim not in (1, 2):
+        if positions.ndim not in (1, 2) or not positions.numel():
             raise ValueError(f"positions must have shape (B, T) or (T,), got {tuple(positions.shape)}")
         if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
             raise TypeError(f"positions must hold integers, got {positions.dtype}")
@@ -76,18 +80,28 @@ class Rotary:
             first, last = map(int, positions.aminmax())
             if first < 0:
                 raise ValueError(f"positions must be at least 0, got {first}")
-        if last >= len(self.table) or (self.table.dtype, self.table.device) != (like.dtype, like.device):
-            with torch.inference_mode(mode=False):  # a table that decoding asks for serves training, too
-                self.table = self._computed(torch.arange(2 * last + 2), like)  # twice as many as asked
-        factors = nn.functional.embedding(positions.to(like.device), self.table)  # (B, T, 2 D) or (T, 2 D)
+        if last >= LONGEST_TABLE:
+            factors = self._computed(positions.cpu(), like)  # (B, T, 2 D) or (T, 2 D)
+        else:
+            places = positions.to(like.device, torch.int64)
+            factors = nn.functional.embedding(places, self._table(last, like))
         if positions.ndim == 2:
             factors = factors[:, None]  # the axis of heads
         own, partner = factors.chunk(2, dim=-1)
         return Turns(own, partner)
 
+    def _table(self, last: int, like: Tensor) -> Tensor:
+        """Return a table that reaches position `last`; another thread may put another one into its place meanwhile."""
+        table = self.table
+        if last >= len(table) or (table.dtype, table.device) != (like.dtype, like.device):
+            with torch.inference_mode(mode=False):  # a table that decoding asks for serves training, too
+                places = torch.arange(min(2 * last + 2, LONGEST_TABLE))  # twice as many as asked
+                self.table = table = self._computed(places, like)
+        return table
+
     def _computed(self, positions: Tensor, like: Tensor) -> Tensor:
-        """Return the factors of positions (N,), own and partner's side by side, (N, 2 D)."""
-        angles = positions[:, None] * self.rates
+        """Return the factors of positions (...), own and partner's side by side, (..., 2 D)."""
+        angles = positions[..., None] * self.rates
         cosines, sines = angles.cos(), angles.sin()
         parts = torch.stack([cosines, cosines], dim=-1), torch.stack([-sines, sines], dim=-1)
-        return torch.cat([part.flatten(1) for part in parts], dim=1).to(like)
+        return torch.cat([part.flatten(-2) for part in parts], dim=-1).to(like)

@@ -40,7 +40,8 @@ class Session:
         reader: which code executes attention, a name of `readers.READERS`.
 
     Raises:
-        ValueError: if the cache does not fit the model or is not empty, or there is no such reader.
+        ValueError: if the cache does not fit the model or is not empty, the model is in training with dropout, or there is
+            no such reader.
 
     Example:
         >>> from onesentence.cache.contiguous import ContiguousCache
@@ -58,6 +59,7 @@ class Session:
             raise ValueError(f"cache must be empty, got one with {cache.lengths.tolist()} tokens")
         self.model, self.cache, self.reader = model, cache, reader
         self._ids: list[list[int]] = [[] for _ in range(cache.sizes.rows)]
+        self._changes = cache.changes  # as of when the cache held these ids
         self._place = 0
 
     @property
@@ -84,7 +86,7 @@ class Session:
             ValueError: if there is not one vector per row, one is empty, an id lies outside the vocabulary, the cache has no
                 room, or the parameters are others than those that filled it. Session and cache stay as they were.
         """
-        return self._last(self._extended(self._vectors(rows, 1)))
+        return self._last(self._extended(self._vectors(rows)))
 
     def edit(self, rows: Sequence[ArrayLike]) -> FloatArray:
         """Replace all rows: keep what old and new share at the beginning, read the rest.
@@ -99,23 +101,25 @@ class Session:
 
         Raises:
             TypeError, ValueError: as `read`; ValueError too if the cache no longer has what is to stay. Session and cache
-                stay as they were, but for want of room: then what old and new share is what they hold.
+                stay as they were. If the pass itself fails, as where the reader cannot serve it, they hold what old and new
+                share.
         """
-        new = self._vectors(rows, 1)
+        new = self._vectors(rows)
         self._check_in_step()
         stay = common_prefix(self._ids, new, again=1)
+        self.model.check_cache(self.cache)
         if stay.any():
             self.model.check_owner(self.cache)
+        self.cache.check_room(torch.tensor([len(row) for row in new]))
         self.cache.truncate(stay)
         lengths = stay.tolist()
-        self._ids = [old[:length] for old, length in zip(self._ids, lengths, strict=True)]
-        self._place += 1
+        self._stand([old[:length] for old, length in zip(self._ids, lengths, strict=True)])
         return self._last(self._extended([row[length:] for row, length in zip(new, lengths, strict=True)]))
 
     def clear(self) -> None:
         """Forget everything; afterwards any parameters may fill the cache."""
         self.cache.truncate(torch.zeros(len(self._ids), dtype=torch.int64))
-        self._ids, self._place = [[] for _ in self._ids], self._place + 1
+        self._stand([[] for _ in self._ids])
 
     def step(self, ids: ArrayLike, place: int) -> tuple[FloatArray, int]:
         """Read one token of each row: the `step` of `generate.loop.generate`.
@@ -160,7 +164,7 @@ class Session:
         Raises:
             TypeError, ValueError: as `read` and `generate.loop.generate`.
         """
-        new = self._vectors(rows, 1)
+        new = self._vectors(rows)
         before = [row[:-1] for row in new]
         if any(row.size for row in before):
             self._extended(before)
@@ -168,21 +172,28 @@ class Session:
             self.step, self._place, bos=[row[-1] for row in new], eos=eos, limit=limit, choose=choose
         )
 
-    def _vectors(self, rows: Sequence[ArrayLike], least: int) -> list[Ids]:
+    def _vectors(self, rows: Sequence[ArrayLike]) -> list[Ids]:
         vectors = [id_vector(f"rows[{i}]", row) for i, row in enumerate(rows)]
         if len(vectors) != len(self._ids):
             raise ValueError(f"rows must hold {len(self._ids)} vectors like the cache, got {len(vectors)}")
         for i, row in enumerate(vectors):
-            if len(row) < least:
-                raise ValueError(f"rows[{i}] must hold at least {least} token, got {len(row)}")
+            if not len(row):
+                raise ValueError(f"rows[{i}] must hold at least 1 token, got 0")
             as_ids(f"rows[{i}]", row, self.model.config.vocabulary)
         return vectors
 
     def _check_in_step(self) -> None:
-        """Refuse to go on with a cache that somebody else has changed."""
-        held, known = self.cache.lengths.tolist(), [len(row) for row in self._ids]
-        if held != known:
-            raise ValueError(f"cache must hold the {known} tokens that the session has read, got {held}")
+        """Refuse to go on with a cache that somebody else has changed, or an interrupted call of one's own."""
+        if self.cache.changes != self._changes:
+            held, known = self.cache.lengths.tolist(), [len(row) for row in self._ids]
+            raise ValueError(
+                f"cache must hold the {known} tokens that the session has read, got {held} after a change that it has not seen; "
+                "clear() begins anew"
+            )
+
+    def _stand(self, ids: list[list[int]]) -> None:
+        """Take ids as those that the cache holds now."""
+        self._ids, self._changes, self._place = ids, self.cache.changes, self._place + 1
 
     def _extended(self, rows: list[Ids]) -> tuple[Tensor, list[int]]:
         """Read rows, some of them perhaps empty; return logits (B, T, V) and lengths."""
@@ -199,7 +210,7 @@ class Session:
         )
         for own, row in zip(self._ids, rows, strict=True):
             own.extend(row.tolist())
-        self._place += 1
+        self._stand(self._ids)
         return logits, lengths
 
     def _last(self, read: tuple[Tensor, list[int]]) -> FloatArray:
