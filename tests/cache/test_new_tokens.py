@@ -18,8 +18,23 @@ def test_new_tokens_are_numbered_past_padding_on_any_side() -> None:
     assert new.after.tolist() == [6, 2, 7]
     assert new.places.tolist() == [4, 5, 0, 1]
     assert [part.tolist() for part in new.where] == [[0, 0, 1, 1], [0, 1, 1, 2]]
-    assert not new.even
-    assert not step([1, 2], [[1], [1]]).even
+    assert (new.longest, new.full, new.even) == (7, False, False)
+    part = torch.arange(9).reshape(3, 1, 3, 1)
+    assert new.tokens_of(part).flatten().tolist() == [0, 1, 4, 5]
+    assert step([0, 0], [[0], [0]]).longest == 1
+
+
+def test_new_tokens_without_padding() -> None:
+    new = step([1, 2], [[1, 1], [1, 1]])
+    assert new.positions.tolist() == [[1, 2], [2, 3]]
+    assert new.after.tolist() == [3, 4]
+    assert (new.longest, new.full, new.even) == (4, True, False)
+    assert new.tokens_of(torch.arange(8).reshape(2, 2, 2, 1)).flatten(1).tolist() == [
+        [0, 2],
+        [1, 3],
+        [4, 6],
+        [5, 7],
+    ]
     assert step([2, 2], [[1], [1]]).even
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
 from onesentence.cache import growing
 from onesentence.cache.base import CacheSizes
@@ -75,6 +76,34 @@ def test_growing_that_runs_out_of_memory_between_keys_and_values_goes_on(
     assert seen.v.shape == seen.k.shape
 
 
+def test_growing_step_outlives_an_enlargement_that_failed_half_way(
+    fill: Any, drawn: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, twin, real = GrowingCache(SIZES), GrowingCache(SIZES), torch.ones(2, 1, dtype=torch.bool)
+    for one in (cache, twin):
+        fill(one, [[1, 1, 1], [1, 1, 1]])
+    steps = [one.open(real, "model a") for one in (cache, twin)]
+    for step in steps:
+        step.put(0, *drawn(SIZES, real, 1))
+    enlarged, calls = GrowingCache._enlarged, []
+
+    def failing(self: GrowingCache, part: Tensor, slots: int) -> Tensor:
+        calls.append(slots)
+        if len(calls) == 2:
+            raise MemoryError
+        return enlarged(self, part, slots)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(GrowingCache, "_enlarged", failing)
+        with pytest.raises(MemoryError):
+            cache.open(torch.ones(2, 9, dtype=torch.bool), "model a")
+    for step in steps:
+        step.put(1, *drawn(SIZES, real, 2))
+        step.commit()
+    assert torch.equal(cache.keys[:, :, :, :4], twin.keys[:, :, :, :4])
+    assert torch.equal(cache.values[:, :, :, :4], twin.values[:, :, :, :4])
+
+
 def test_window_keeps_the_last_tokens_and_lets_one_be_taken_back(fill: Any) -> None:
     cache = WindowCache(SIZES, 3)
     fill(cache, [[1] * 7, [0] * 5 + [1] * 2])
@@ -91,15 +120,54 @@ def test_window_keeps_the_last_tokens_and_lets_one_be_taken_back(fill: Any) -> N
         WindowCache(SIZES, 0)
 
 
-def test_window_reads_in_order_of_positions_when_rows_are_even(fill: Any) -> None:
+def test_window_reads_single_tokens_where_they_lie_and_several_in_order_of_positions(fill: Any) -> None:
     cache = WindowCache(SIZES, 4)
     for seed in range(6):
         seen = fill(cache, [[1], [1]], seed=seed)[1]
         assert seen.mask is None
         assert seen.k.shape[2] == min(seed + 1, 4)
-    before = seen.k
+        assert seen.k.data_ptr() == cache.keys[1].data_ptr()
+    before = seen.k.clone()  # positions 4, 5, 2, 3
     after = fill(cache, [[1, 1], [1, 1]], seed=6)[1].k
-    assert torch.equal(after[:, :, :3], before[:, :, 1:])
+    assert torch.equal(after[:, :, :3], before[:, :, [3, 0, 1]])
+
+
+@pytest.mark.parametrize("marks", [[[1], [1]], [[1], [0]]])
+def test_window_gives_back_what_an_aborted_token_has_replaced(fill: Any, drawn: Any, marks: Any) -> None:
+    cache, real = WindowCache(SIZES, 3), torch.tensor(marks, dtype=torch.bool)
+    fill(cache, [[1] * 4, [1] * 4])
+    kept = cache.keys.clone(), cache.values.clone()
+    step = cache.open(real, "model a")
+    step._write(1, *drawn(SIZES, real, 6))  # as if it had failed in the end
+    step.put(1, *drawn(SIZES, real, 5))
+    assert not torch.equal(cache.keys, kept[0])
+    cache.truncate(torch.tensor([3, 3]))  # its last token needs what the aborted one has pushed out
+    slots = torch.arange(3) != 0  # of the token that was taken back
+    for ring, part in zip((cache.keys, cache.values), kept, strict=True):
+        assert torch.equal(ring[:, :, :, slots], part[:, :, :, slots])
+        assert not ring[:, :, :, ~slots].any()
+
+
+@pytest.mark.parametrize("kind", ["contiguous", "growing", "window", "paged"])
+def test_single_tokens_read_the_first_slots_of_their_rows(kind: str, fill: Any) -> None:
+    caches = {"contiguous": ContiguousCache(SIZES, 8), "growing": GrowingCache(SIZES)}
+    cache = (caches | {"window": WindowCache(SIZES, 3), "paged": PagedCache(SIZES, 8, 2)})[kind]
+    for seen in fill(cache, [[1, 1, 1], [0, 0, 1]]):
+        assert seen.lengths is None
+        assert seen.pages is None
+    for after in ((4, 2), (5, 3)):
+        for layer, seen in enumerate(fill(cache, [[1], [1]])):
+            wanted = [min(n, 3) if kind == "window" else n for n in after]
+            assert seen.lengths.tolist() == wanted
+            if seen.mask is None:
+                assert wanted == [3, 3]
+            else:
+                assert seen.mask.sum(dim=-1).flatten().tolist() == wanted
+            assert (seen.pages is None) == (kind != "paged")
+            if seen.pages is not None:
+                assert seen.pages.k.data_ptr() == cache.keys[layer].data_ptr()
+                assert seen.pages.v.data_ptr() == cache.values[layer].data_ptr()
+                assert torch.equal(seen.pages.table, cache.table)
 
 
 def test_window_step_holds_no_token_twice_for_one_slot(drawn: Any) -> None:
@@ -142,13 +210,11 @@ def test_pages_of_an_aborted_step_are_free_again(fill: Any) -> None:
 
 
 def test_pages_that_a_kernel_follows_are_what_put_gathers(fill: Any, drawn: Any) -> None:
-    cache, twin = (PagedCache(SIZES, page_count=6, page_size=2) for _ in range(2))
-    for one in (cache, twin):
-        fill(one, [[1, 1, 1], [1, 0, 0]])
+    cache = PagedCache(SIZES, page_count=6, page_size=2)
+    fill(cache, [[1, 1, 1], [1, 0, 0]])
     real = torch.tensor([[True, True], [False, True]])
-    k, v = drawn(SIZES, real, 9)
-    step, gathered = cache.open(real, "model a"), twin.open(real, "model a").put(1, k, v)
-    step.write(1, k, v)
+    step = cache.open(real, "model a")
+    gathered = step.put(1, *drawn(SIZES, real, 9))
     for pool, wanted in zip(cache.pages(1), (gathered.k, gathered.v), strict=True):
         for row, length in enumerate(step.lengths.tolist()):
             pages = [page for page in step.table[row].tolist() if page >= 0]

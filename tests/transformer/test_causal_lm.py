@@ -187,3 +187,13 @@ BAD: list[tuple[Any, Any, type[Exception], str]] = [
 def test_model_refuses(ids: Any, more: Any, kind: type[Exception], message: str, hostile: Any) -> None:
     with pytest.raises(kind, match=message):
         drawn(hostile)(ids, **more)
+
+
+def test_dropout_falls_on_embeddings_in_training_only() -> None:
+    model = CausalLM.initial(CausalConfig(5, d_model=64, n_head=2, d_ff=8, dropout=0.5), seed=0)
+    zeros: list[int] = []
+    model.blocks[0].register_forward_pre_hook(lambda _, args: zeros.append(int((args[0] == 0).sum())))
+    for mode in (True, False):
+        model.train(mode)(torch.tensor([[1, 2]]))
+    assert 0 < zeros[0] < 128
+    assert zeros[1] == 0

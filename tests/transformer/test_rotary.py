@@ -32,6 +32,15 @@ def test_turns_far_away_are_as_exact_as_the_dtype(normal: Any) -> None:
         np.testing.assert_allclose(turned.double(), expected, rtol=0, atol=10 * torch.finfo(dtype).eps)
 
 
+def test_rotary_believes_whoever_knows_the_last_position(normal: Any) -> None:
+    x, places, rotary = normal(2, 1, 1, 4), torch.tensor([[3], [9]]), Rotary(4)
+    for last in (9, 12):  # the table grows as if it had looked
+        np.testing.assert_allclose(
+            rotary(places, x, last=last)(x), rotated(x.numpy(), places[:, None].numpy()), atol=1e-12
+        )
+    assert len(rotary.table) == 20
+
+
 @pytest.mark.parametrize("shape", [(3,), (1, 3)])
 def test_turns_past_the_table_equal_the_formula_and_enlarge_nothing(
     normal: Any, shape: tuple[int, ...]

@@ -79,22 +79,44 @@ class CacheSizes:
 
 
 @dataclass(frozen=True, eq=False)
+class Pages:
+    """Keys and values of one layer where a paged cache keeps them; the memory itself, not to be written to.
+
+    Attributes:
+        k: (N, G, P, D). Past the length of a row its last page holds anything, NaN perhaps.
+        v: (N, G, P, D).
+        table: pages of each row in the order of its tokens, (B, M) int32; -1 where there is none.
+    """
+
+    k: Tensor
+    v: Tensor
+    table: Tensor
+
+
+@dataclass(frozen=True, eq=False)
 class Seen:
     """What the queries of one step may read in one layer; to be read before the cache is written to again.
 
     Attributes:
-        k: (B, G, S, D); may be a view of the cache's own memory. Slots that hold no token of a row hold 0.
+        k: (B, G, S, D); may be a view of the cache's own memory, or a copy that is made when it is asked for. Slots that hold
+            no token of a row hold 0.
         v: (B, G, S, D).
         mask: `True = may read`, broadcastable to (B, 1, T, S); None if every query may read every slot. The query of a
             padding reads something, too, so that no row of it is empty.
         causal: instead of a mask: query i reads slots 0 to i. Only where S = T, so that it means the same to those who align
             queries to the start of the keys, as PyTorch does, and to those who align them to the end.
+        lengths: of a step with one column, for kernels without masks: the token of row b reads slots 0 to lengths[b] - 1,
+            just those that the mask lets through, (B,) int64; what a row without a token reads is of no account. Else None.
+        pages: where k and v come from, for kernels that follow a table to the first `lengths` tokens of each row; None unless
+            the cache is paged and the step has one column.
     """
 
     k: Tensor
     v: Tensor
     mask: Tensor | None = None
     causal: bool = False
+    lengths: Tensor | None = None
+    pages: Pages | None = None
 
 
 class Step(ABC):
@@ -104,11 +126,13 @@ class Step(ABC):
         positions: place of each new token in its row, (B, T) int64 on the cache's device; 0 at padding, which nobody reads.
         real: True at tokens, (B, T), on the cache's device.
         lengths: tokens of each row, those of the step among them, (B,) int64 on the cache's device.
+        longest: the largest of them, or 1; no position is larger or equal. Known without waiting for a device.
     """
 
     positions: Tensor
     real: Tensor
     lengths: Tensor
+    longest: int
 
     @abstractmethod
     def put(self, layer: int, k: Tensor, v: Tensor) -> Seen:

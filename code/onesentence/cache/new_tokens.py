@@ -24,6 +24,8 @@ class NewTokens:
         positions: place of each in its row, (B, T) int64; 0 at padding.
         before: tokens of each row without them, (B,) int64 on the CPU.
         after: tokens of each row with them, likewise.
+        longest: slots that the longest row needs; 1 if no row has a token, so that there is something to read.
+        full: no padding.
         even: no padding, and all rows have one length.
     """
 
@@ -31,17 +33,14 @@ class NewTokens:
     positions: Tensor
     before: Tensor
     after: Tensor
+    longest: int
+    full: bool
     even: bool
 
-    @property
+    @cached_property
     def T(self) -> int:
         """Columns of the step, padding among them."""
         return self.real.shape[1]
-
-    @property
-    def longest(self) -> int:
-        """Slots that the longest row needs; 1 if no row has a token, so that there is something to read."""
-        return max(1, int(self.after.max()))
 
     @cached_property
     def where(self) -> tuple[Tensor, Tensor]:
@@ -53,6 +52,11 @@ class NewTokens:
     def places(self) -> Tensor:
         """Position of each token, (n,), in the order of `where`."""
         return self.positions[self.where]
+
+    def tokens_of(self, part: Tensor) -> Tensor:
+        """Return what belongs to tokens of (B, G, T, D): (n, G, D), in the order of `where`."""
+        columns = part.transpose(1, 2)
+        return columns.flatten(0, 1) if self.full else columns[self.real]
 
 
 def new_tokens(lengths: Tensor, real: Tensor, device: torch.device) -> NewTokens:
@@ -69,15 +73,21 @@ def new_tokens(lengths: Tensor, real: Tensor, device: torch.device) -> NewTokens
         >>> new.positions.tolist(), new.after.tolist(), new.even
         ([[0, 5, 6], [0, 0, 1]], [7, 2], False)
     """
-    at_hand = real.cpu()
-    places = lengths[:, None] + at_hand.cumsum(dim=1) - 1
-    even = bool(at_hand.all()) and bool((lengths == lengths[0]).all())
+    at_hand, T, counts = real.cpu(), real.shape[1], lengths.tolist()
+    full = bool(at_hand.all())
+    if full:  # a decoding step is made of small calls: as few of them as will do
+        places, after = lengths[:, None] + torch.arange(T) if T > 1 else lengths[:, None], lengths + T
+    else:
+        places = (lengths[:, None] + at_hand.cumsum(dim=1) - 1).masked_fill(~at_hand, 0)
+        after = lengths + at_hand.sum(dim=1)
     return NewTokens(
         real=real.to(device),
-        positions=places.masked_fill(~at_hand, 0).to(device),
+        positions=places.to(device),
         before=lengths,
-        after=lengths + at_hand.sum(dim=1),
-        even=even,
+        after=after,
+        longest=max(counts) + T if full else max(1, *after.tolist()),
+        full=full,
+        even=full and counts.count(counts[0]) == len(counts),
     )
 
 
@@ -99,9 +109,28 @@ def mask_of_run(new: NewTokens, start: int, S: int, window: int | None = None) -
         return None, False
     if new.even and S == new.T and (window is None or window >= S):
         return None, True
+    if new.T == 1 and not start:
+        return mask_of_lengths(new.after.to(new.positions.device), S), False
     held = torch.arange(start, start + S, device=new.positions.device)
     rows = 1 if new.even else len(new.positions)  # rows that are even share one mask
     return mask_of_slots(new.positions[:rows], new.real[:rows], held[None], window), False
+
+
+def mask_of_lengths(lengths: Tensor, S: int) -> Tensor:
+    """Return the mask of `Seen` where each row may read its first slots.
+
+    Args:
+        lengths: how many, (B,); a row of none reads slot 0, whatever it holds.
+        S: slots.
+
+    Returns:
+        (B, 1, 1, S).
+
+    Example:
+        >>> mask_of_lengths(torch.tensor([0, 2]), 3).int().tolist()
+        [[[[1, 0, 0]]], [[[1, 1, 0]]]]
+    """
+    return (torch.arange(S, device=lengths.device) < lengths.clamp(min=1)[:, None])[:, None, None]
 
 
 def mask_of_slots(positions: Tensor, real: Tensor, held: Tensor, window: int | None = None) -> Tensor:

@@ -14,10 +14,13 @@ has nothing to give back. Kwon et al. 2023 (arXiv:2309.06180), section 4; there 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
+
 import torch
 from torch import Tensor
 
-from onesentence.cache.base import CacheSizes, Seen
+from onesentence.cache.base import CacheSizes, Pages, Seen
 from onesentence.cache.new_tokens import NewTokens, mask_of_run
 from onesentence.cache.stepping import StoredCache, StoredStep, zeros
 from onesentence.checks import checked_integer
@@ -55,12 +58,14 @@ class PagedCache(StoredCache):
         self.page_size = checked_integer("page_size", page_size, 1)
         shape = (sizes.layers, self.page_count, sizes.heads, self.page_size, sizes.head_size)
         self.keys, self.values = zeros(sizes, *shape), zeros(sizes, *shape)
+        self._heads = torch.arange(sizes.heads, device=self.device)
         self._wipe()
 
     def _wipe(self) -> None:
         self._free = list(range(self.page_count))[::-1]  # the next one last
         self._rows: list[list[int]] = [[] for _ in range(self.sizes.rows)]
         self._table = self._table_of(self._rows)
+        self._blocks: tuple[Tensor, Tensor] | None = None  # with the table that they are of
 
     @property
     def table(self) -> Tensor:
@@ -80,8 +85,9 @@ class PagedCache(StoredCache):
     def pages(self, layer: int) -> tuple[Tensor, Tensor]:
         """Return the pool of one layer, for a kernel that follows the table itself.
 
-        In an open step it goes with `PagedStep.table` and `PagedStep.lengths`, otherwise with those of the cache. Past the
-        length of a row its last page holds anything, NaN perhaps: such places must not be multiplied with weights of 0.
+        In an open step it goes with `PagedStep.table` and `PagedStep.lengths`, otherwise with those of the cache; `Seen.pages`
+        has all of them together. Past the length of a row its last page holds anything, NaN perhaps: such places must not be
+        multiplied with weights of 0.
 
         Args:
             layer: from 0.
@@ -115,10 +121,12 @@ class PagedCache(StoredCache):
             self._count(after) - len(row) for after, row in zip(new.after.tolist(), self._rows, strict=True)
         ]
         fresh = iter(self._free[::-1])
+        if not any(missing):
+            return PagedStep(self, new, owner, self._rows, self._table)
         rows = [
             row + [next(fresh) for _ in range(count)] for count, row in zip(missing, self._rows, strict=True)
         ]
-        return PagedStep(self, new, owner, rows, self._table_of(rows) if any(missing) else self._table)
+        return PagedStep(self, new, owner, rows, self._table_of(rows))
 
     def _drop(self, lengths: Tensor) -> None:
         for row, length in enumerate(lengths.tolist()):
@@ -135,6 +143,54 @@ class PagedCache(StoredCache):
         width = max(1, *map(len, rows))
         full = [row + [-1] * (width - len(row)) for row in rows]
         return torch.tensor(full, dtype=torch.int32, device=self.device)
+
+    def blocks_of(self, table: Tensor) -> Tensor:
+        """Return the pages of each head as rows of a pool (N G, ...), (B G M,); kept until another table is asked for."""
+        if self._blocks is None or self._blocks[0] is not table:
+            pages = table.clamp(min=0).long()
+            self._blocks = table, (pages[:, None] * self.sizes.heads + self._heads[:, None]).flatten()
+        return self._blocks[1]
+
+
+class GatheredSeen(Seen):
+    """What a step may read, put in order of positions only if it is asked for.
+
+    Args:
+        gather: puts a pool in order.
+        pages: of the layer.
+        mask: as `Seen`.
+        causal: likewise.
+        lengths: likewise; where there are none, `pages` is None.
+    """
+
+    _gather: Callable[[Tensor], Tensor]
+    _from: Pages
+
+    def __init__(
+        self,
+        gather: Callable[[Tensor], Tensor],
+        pages: Pages,
+        mask: Tensor | None,
+        causal: bool,
+        lengths: Tensor | None,
+    ) -> None:
+        own = {
+            "mask": mask,
+            "causal": causal,
+            "lengths": lengths,
+            "pages": None if lengths is None else pages,
+        }
+        vars(self).update(own, _gather=gather, _from=pages)
+
+    @cached_property
+    def k(self) -> Tensor:
+        """As `Seen`."""
+        return self._gather(self._from.k)
+
+    @cached_property
+    def v(self) -> Tensor:
+        """As `Seen`."""
+        return self._gather(self._from.v)
 
 
 class PagedStep(StoredStep):
@@ -160,39 +216,42 @@ class PagedStep(StoredStep):
         self.table = table
         self._pages_of_rows = rows
         self._mask = mask_of_run(new, 0, new.longest)
-        pages, numbers = table.clamp(min=0).long(), torch.arange(cache.sizes.heads, device=cache.device)
-        self._blocks = (
-            pages[:, None] * cache.sizes.heads + numbers[:, None]
-        )  # (B, G, M): whole pages of one head
-        token_rows, _ = new.where
-        self._written_to = pages[token_rows, new.places // cache.page_size], new.places % cache.page_size
-        slots = torch.arange(new.longest, device=cache.device)
-        self._nothing = None if new.even else slots >= self.lengths[:, None]  # (B, S)
+        first = (
+            self._first_of_tokens()
+        )  # slot of a token in its page's first head, counted through the whole pool
+        self._slots = (first[:, None] + cache._heads * cache.page_size).flatten()  # (n G,)
 
-    def write(self, layer: int, k: Tensor, v: Tensor) -> None:
-        """Hand over keys and values as `put` does and gather nothing: for a kernel that reads `PagedCache.pages`.
-
-        Raises:
-            TypeError, ValueError: as `put`.
-        """
-        self._take(layer, k, v)
+    def _first_of_tokens(self) -> Tensor:
+        new, size = self.new, self.cache.page_size
+        page = self.cache.sizes.heads * size
+        if new.even and new.T == 1:  # in Python this is a fifth of the time
+            place = new.longest - 1
+            slots = [row[place // size] * page + place % size for row in self._pages_of_rows]
+            return torch.tensor(slots, device=self.cache.device)
+        return self.table[new.where[0], new.places // size].long() * page + new.places % size
 
     def _write(self, layer: int, k: Tensor, v: Tensor) -> None:
-        (rows, columns), (pages, places) = self.new.where, self._written_to
+        D = self.cache.sizes.head_size
         for pool, part in ((self.cache.keys, k), (self.cache.values, v)):
-            pool[layer][pages, :, places] = part[rows, :, columns]
+            pool[layer].view(-1, D).index_copy_(0, self._slots, self.new.tokens_of(part).flatten(0, 1))
 
     def _read(self, layer: int, k: Tensor, v: Tensor) -> Seen:
-        keys, values = self.cache.pages(layer)
-        return Seen(self._gathered(keys), self._gathered(values), *self._mask)
+        pages = Pages(*self.cache.pages(layer), self.table)
+        return GatheredSeen(self._gathered, pages, *self._mask, self._single)
 
     def _gathered(self, pool: Tensor) -> Tensor:
         """Return a copy in the order of positions, (B, G, S, D), 0 where a row has no token."""
-        blocks = pool.flatten(0, 1)[self._blocks]  # (B, G, M, P, D)
-        out = blocks.flatten(2, 3)[:, :, : self.new.longest]
-        if self._nothing is not None:
+        B, G, D = self.cache.sizes.rows, self.cache.sizes.heads, self.cache.sizes.head_size
+        blocks = pool.flatten(0, 1).flatten(1).index_select(0, self.cache.blocks_of(self.table))
+        out = blocks.view(B, G, -1, D)[:, :, : self.longest]
+        if not self.new.even:
             out.masked_fill_(self._nothing[:, None, :, None], 0)
         return out
+
+    @cached_property
+    def _nothing(self) -> Tensor:
+        """Slots past the length of each row, (B, S)."""
+        return torch.arange(self.longest, device=self.cache.device) >= self.lengths[:, None]
 
     def _keep(self) -> None:
         taken = sum(map(len, self._pages_of_rows)) - sum(map(len, self.cache._rows))

@@ -72,16 +72,19 @@ class SlotStep(StoredStep):
 
     def _write(self, layer: int, k: Tensor, v: Tensor) -> None:
         new = self.new
-        for part, own in ((self.cache.keys, k), (self.cache.values, v)):
+        for part, own in zip(self._parts(layer), (k, v), strict=True):
             if new.even:
-                part[layer, :, :, new.longest - new.T : new.longest] = own
+                part[:, :, new.longest - new.T :].copy_(own)
             else:
-                rows, columns = new.where
-                part[layer][rows, :, new.places] = own[rows, :, columns]
+                part[new.where[0], :, new.places] = new.tokens_of(own)
 
     def _read(self, layer: int, k: Tensor, v: Tensor) -> Seen:
+        return Seen(*self._parts(layer), *self._mask, self._single)
+
+    def _parts(self, layer: int) -> tuple[Tensor, Tensor]:
+        """Return views of the slots that the step reads; cut anew, as an `open` that failed may have moved them."""
         S = self.new.longest
-        return Seen(self.cache.keys[layer, :, :, :S], self.cache.values[layer, :, :, :S], *self._mask)
+        return self.cache.keys[layer, :, :, :S], self.cache.values[layer, :, :, :S]
 
     def _clear(self) -> None:
         self.cache._empty(self.new.before, self.new.after)

@@ -120,7 +120,7 @@ class StoredCache(KVCache):
 
     def _set(self, lengths: Tensor, owner: str | None) -> None:
         """Take new lengths, with nobody as owner of nothing and no step open, all at once: nothing can come in between."""
-        owner = owner if int(lengths.sum()) else None
+        owner = owner if any(lengths.tolist()) else None
         self._lengths, self._owner, self._step, self._changes = lengths, owner, None, self._changes + 1
 
     @contextmanager
@@ -192,7 +192,9 @@ class StoredStep(Step):
     def __init__(self, cache: StoredCache, new: NewTokens, owner: str) -> None:
         self.cache, self.new = cache, new
         self.positions, self.real = new.positions, new.real
-        self.lengths = new.after.to(cache.device)
+        self.lengths, self.longest = new.after.to(cache.device), new.longest
+        self._single = self.lengths if new.T == 1 else None  # what `Seen.lengths` says of slots in order
+        self._shape = (cache.sizes.rows, cache.sizes.heads, new.T, cache.sizes.head_size)
         self._owner = owner
         self._layers: set[int] = set()
         self._over = False
@@ -236,9 +238,8 @@ class StoredStep(Step):
         sizes = self.cache.sizes
         if part.dtype != sizes.dtype:
             raise TypeError(f"{name} must have the dtype of the cache, {sizes.dtype}, got {part.dtype}")
-        expected = (sizes.rows, sizes.heads, self.new.T, sizes.head_size)
-        if tuple(part.shape) != expected:
-            raise ValueError(f"{name} must have shape (B, G, T, D) = {expected}, got {tuple(part.shape)}")
+        if part.shape != self._shape:
+            raise ValueError(f"{name} must have shape (B, G, T, D) = {self._shape}, got {tuple(part.shape)}")
         if part.device != self.cache.device:
             raise ValueError(f"{name} must lie on {self.cache.device}, got {part.device}")
         if part.requires_grad and torch.is_grad_enabled():

@@ -3,8 +3,9 @@
     keys, values (L, B, G, window, D)       the token at position p lies in slot p mod window
 
 Positions go on, memory does not: 2 L B G window D s bytes however long the text. A query at p reads positions p - window + 1
-to p. A step of several tokens needs keys that its last tokens push out, so new tokens wait in the step, are read behind the
-old ones, and only the last `window` of a row are written at `commit`. Reads are copies of at most window + T slots.
+to p. One new token takes the slot of the one that it need not read; what stood there is kept until `commit`, and a read is a
+view. A step of several tokens needs keys that its last tokens push out, so they wait in the step, are read behind the old
+ones, and only the last `window` of a row are written at `commit`; such reads are copies of at most window + T slots.
 
 Truncating to n tokens leaves a query at n that reads n - window + 1 to n - 1: once a row is longer than the window, only its
 last token can be taken back, because what came before the kept ones is gone. Symbols as in `cache.base`.
@@ -16,7 +17,7 @@ import torch
 from torch import Tensor
 
 from onesentence.cache.base import CacheSizes, Seen
-from onesentence.cache.new_tokens import NewTokens, mask_of_run, mask_of_slots
+from onesentence.cache.new_tokens import NewTokens, mask_of_lengths, mask_of_run, mask_of_slots
 from onesentence.cache.stepping import StoredCache, StoredStep, zeros
 from onesentence.checks import checked_integer
 
@@ -72,7 +73,7 @@ class WindowCache(StoredCache):
         return lengths - self._first
 
     def _step_of(self, new: NewTokens, owner: str) -> StoredStep:
-        return WindowStep(self, new, owner)
+        return SingleStep(self, new, owner) if new.T == 1 else WindowStep(self, new, owner)
 
     def _check_truncation(self, lengths: Tensor) -> None:
         oldest = (lengths - self.window + 1).clamp(min=0)  # that the next query will read
@@ -99,6 +100,53 @@ class WindowCache(StoredCache):
         for part in (self.keys, self.values):
             part.zero_()
         self._first = torch.zeros_like(self._lengths)
+
+
+class SingleStep(StoredStep):
+    """A step of at most one token per row, which is written at once and taken back if the step is aborted."""
+
+    cache: WindowCache
+
+    def __init__(self, cache: WindowCache, new: NewTokens, owner: str) -> None:
+        super().__init__(cache, new, owner)
+        window, S = cache.window, min(cache.window, new.longest)
+        self._lengths = self.lengths.clamp(max=window)
+        self._mask = None if new.even else mask_of_lengths(self._lengths, S)
+        self._keys, self._values = (part[:, :, :, :S].unbind() for part in (cache.keys, cache.values))
+        self._slot = (new.longest - 1) % window  # if rows are even
+        self._replaced: dict[int, tuple[Tensor, Tensor]] = {}
+
+    def _write(self, layer: int, k: Tensor, v: Tensor) -> None:
+        """As `StoredStep`; a second attempt, after one that failed half way, must not take its rest for what was replaced."""
+        rings = self._keys[layer], self._values[layer]
+        if self.new.even:
+            slots = [ring[:, :, self._slot : self._slot + 1] for ring in rings]
+            self._replaced.setdefault(layer, (slots[0].clone(), slots[1].clone()))
+            for slot, part in zip(slots, (k, v), strict=True):
+                slot.copy_(part)
+        else:
+            at = self._at()
+            self._replaced.setdefault(layer, (rings[0][at], rings[1][at]))
+            for ring, part in zip(rings, (k, v), strict=True):
+                ring[at] = self.new.tokens_of(part)
+
+    def _at(self) -> tuple[Tensor, slice, Tensor]:
+        """Return where the token of each row that has one lies."""
+        return self.new.where[0], slice(None), self.new.places % self.cache.window
+
+    def _read(self, layer: int, k: Tensor, v: Tensor) -> Seen:
+        return Seen(self._keys[layer], self._values[layer], self._mask, lengths=self._lengths)
+
+    def _keep(self) -> None:
+        self.cache._first = torch.maximum(self.cache._first, self.new.after - self.cache.window)
+
+    def _clear(self) -> None:
+        for layer, parts in self._replaced.items():
+            for ring, part in zip((self._keys[layer], self._values[layer]), parts, strict=True):
+                if self.new.even:
+                    ring[:, :, self._slot : self._slot + 1].copy_(part)
+                else:
+                    ring[self._at()] = part
 
 
 class WindowStep(StoredStep):

@@ -3,14 +3,18 @@
     <cache>     n calls of `extend` with one token each, the cache made anew each time
     again       n passes over 1, 2, ..., n tokens, of each of which only the last logits are wanted
 
-The tokens are given, so all ways compute the same logits; that is checked before the clock starts. All n passes of `again`
-would take longer than everything else together, so some are timed and stand for those around them: n is cut into `sampled`
-equal stretches, and the pass in the middle of each, its length in the metric `again_lengths`, counts as often as the stretch
-is long. Times are of this machine and this run, one thread on a CPU, so the record is not kept. The ways take turns within
-each repetition, so that a slow moment falls on all of them.
+The tokens are given, so all ways compute the same logits; that is checked before the clock starts. A pass of `again` is
+`CausalLM.forward` without gradients: the same layers, and PyTorch's fused attention in causal order, which leaves out what
+no query reads. It computes the logits of all positions; with the 128 symbols of `MODEL` these are a twenty-fifth of all
+products with weights, so at most that much of its time is for nothing.
+
+All n passes of `again` would take longer than everything else together, so some are timed and stand for those around them:
+n is cut into `sampled` equal stretches, and the pass in the middle of each, its length in the metric `again_lengths`, counts
+as often as the stretch is long. Times are of this machine and this run, one thread on a CPU, so the record is not kept. The
+ways take turns within each repetition, so that a slow moment falls on all of them.
 
 The window cache belongs to a model that reads no further back; its weights are the same, and its logits are checked against
-that model's own pass. Sections 7.1 to 7.4 of the course.
+that model's own pass. It is held against `again` of the model that reads all. Sections 7.1 to 7.4 of the course.
 """
 
 from __future__ import annotations

@@ -35,14 +35,18 @@ class AddNorm(nn.Module):
 
     def __init__(self, C: int, order: Order, dropout: float) -> None:
         super().__init__()
-        self.norm, self.dropout, self.order = LayerNorm(C), nn.Dropout(dropout), order
+        self.norm, self.order = LayerNorm(C), order
+        self.dropout = nn.Dropout(dropout) if dropout else None  # a call saved where there is nothing to drop
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """Return LN(x + f(x)) or x + f(LN(x)), (B, T, C)."""
         if self.order == "pre":
-            added: Tensor = x + self.dropout(sublayer(self.norm(x)))
-            return added
-        out: Tensor = self.norm(x + self.dropout(sublayer(x)))
+            return x + self._dropped(sublayer(self.norm(x)))
+        out: Tensor = self.norm(x + self._dropped(sublayer(x)))
+        return out
+
+    def _dropped(self, y: Tensor) -> Tensor:
+        out: Tensor = y if self.dropout is None else self.dropout(y)
         return out
 
 

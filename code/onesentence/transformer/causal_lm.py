@@ -45,10 +45,6 @@ class CausalBlock(nn.Module):
         self.attention = GroupedAttention(C, config.n_head, config.key_heads)
         self.ffn = FeedForward(C, config.d_ff)
         self.around_attention, self.around_ffn = (AddNorm(C, config.order, config.dropout) for _ in range(2))
-        if (
-            not config.dropout
-        ):  # nothing to drop: a decoding step is made of small calls, and these are two of a block
-            self.around_attention.dropout = self.around_ffn.dropout = nn.Identity()  # type: ignore[assignment]
 
     def forward(
         self, x: Tensor, turns: Turns | None, put: Callable[[Tensor, Tensor], Seen], read: Reader
@@ -76,7 +72,7 @@ class CausalLM(nn.Module):
         self.config, C = config, config.d_model
         self.tokens = nn.Embedding(config.vocabulary, C)
         nn.init.normal_(self.tokens.weight, std=C**-0.5)  # as `embedding.InputEmbedding`
-        self.dropout = nn.Dropout(config.dropout) if config.dropout else nn.Identity()
+        self.dropout = nn.Dropout(config.dropout) if config.dropout else None
         self.rotary = Rotary(config.head_size, base=config.rope_base) if config.positions == "rope" else None
         self.blocks = nn.ModuleList(CausalBlock(config) for _ in range(config.layers))
         self.last = LayerNorm(C) if config.order == "pre" else nn.Identity()
@@ -153,7 +149,9 @@ class CausalLM(nn.Module):
         if real is None:
             real = torch.ones(ids.shape, dtype=torch.bool)  # on the CPU: nothing to wait for
         step = cache.open(real, self.check_owner(cache))
-        turns = None if self.rotary is None else self.rotary(step.positions, self.tokens.weight)
+        turns = None
+        if self.rotary is not None:
+            turns = self.rotary(step.positions, self.tokens.weight, last=step.longest - 1)
         x = self._embedded(ids)
         for i, block in enumerate(self.blocks):
             x = block(x, turns, lambda k, v, i=i: step.put(i, k, v), read)
@@ -231,8 +229,8 @@ class CausalLM(nn.Module):
         return x
 
     def _embedded(self, ids: Tensor) -> Tensor:
-        x: Tensor = self.dropout(self.tokens(ids) * self.config.d_model**0.5)
-        return x
+        x: Tensor = self.tokens(ids) * self.config.d_model**0.5
+        return x if self.dropout is None else self.dropout(x)
 
     def _logits(self, x: Tensor) -> Tensor:
         weight = self.tokens.weight if self.head is None else self.head.weight

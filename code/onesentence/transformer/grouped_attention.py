@@ -78,10 +78,10 @@ class GroupedAttention(nn.Module):
         B, T, C = x.shape
         H, G = self.H, self.G
         heads = self.project(x).view(B, T, H + 2 * G, self.D).transpose(1, 2)  # (B, H + 2 G, T, D)
-        q_and_k, v = heads[:, : H + G], heads[:, H + G :]
+        q_and_k, v = heads.split((H + G, G), dim=1)
         if turns is not None:
             q_and_k = turns(q_and_k)
-        q, k = q_and_k[:, :H], q_and_k[:, H:]
+        q, k = q_and_k.split((H, G), dim=1)
         out = read(q, Seen(k, v, causal=True) if put is None else put(k, v))  # (B, H, T, D)
         merged: Tensor = self.merge(out.transpose(1, 2).reshape(B, T, C))
         return merged

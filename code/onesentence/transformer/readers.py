@@ -3,12 +3,14 @@
     sdpa        `scaled_dot_product_attention`, any mask; PyTorch picks its backend
     reference   `kernels.reference`, the score table in memory
     tiled       `kernels.tiled`, tile by tile, for the CPU
-    triton      `kernels.gpu.attention`, for CUDA; needs Triton when it is called, and float32 or less
+    triton      for CUDA: `kernels.gpu.attention` for whole texts, `kernels.gpu.decode` for one new token of each row, and
+                `kernels.gpu.paged` where they lie in pages, none of them copied; needs Triton when it is called, float32 or
+                less, and for single tokens a head size that is a multiple of 16
 
 All give (B, H, T, D) for queries (B, H, T, D) and keys and values (B, G, S, D). A mask that differs from query to query
-(a window, rows of different lengths that read several tokens) is for "sdpa" only: "reference" and "tiled" know the causal
-order and which keys count, "triton" the causal order alone. What a reader cannot serve it refuses. Sections 7.6 and 7.8 of
-the course.
+(a window, several tokens of rows of different lengths or behind a cache) is for "sdpa" only: "reference" and "tiled" know
+the causal order and which keys count, "triton" the causal order or how many keys each row has. What a reader cannot serve it
+refuses. Sections 7.4, 7.6 and 7.8 of the course.
 """
 
 from __future__ import annotations
@@ -50,14 +52,22 @@ def by_tiles(q: Tensor, seen: Seen) -> Tensor:
 
 
 def by_triton(q: Tensor, seen: Seen) -> Tensor:
-    """Read with the Triton kernel, which has no masks.
+    """Read with Triton kernels, which have no masks; single tokens by how many keys their rows have.
 
     Raises:
         ImportError: if there is no Triton.
-        TypeError, ValueError: as `kernels.gpu.attention`; ValueError too if there is a mask.
+        TypeError, ValueError: as `kernels.gpu.attention`, `decode` and `paged`; ValueError too if only a mask says what may
+            be read.
     """
     from onesentence.kernels.gpu.attention import attention
+    from onesentence.kernels.gpu.decode import decode
+    from onesentence.kernels.gpu.paged import decode_paged
 
+    if seen.lengths is not None and seen.pages is not None:
+        pages = seen.pages
+        return decode_paged(q[:, :, 0], pages.k, pages.v, pages.table, seen.lengths)[0][:, :, None]
+    if seen.lengths is not None:
+        return decode(q[:, :, 0], seen.k, seen.v, seen.lengths)[0][:, :, None]
     if seen.mask is not None:
         raise ValueError(
             f"reader 'triton' takes no mask, got one of shape {tuple(seen.mask.shape)}; \"sdpa\" takes it"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from onesentence.attention.positions import frequencies
 from onesentence.attention.rotary import checked_pairs
@@ -59,12 +59,14 @@ class Rotary:
         self.rates = torch.from_numpy(frequencies(checked_pairs(D), base=base))
         self.table = self._computed(torch.arange(1), torch.empty(0))
 
-    def __call__(self, positions: Tensor, like: Tensor) -> Turns:
+    def __call__(self, positions: Tensor, like: Tensor, *, last: int | None = None) -> Turns:
         """Return the factors of some positions.
 
         Args:
             positions: integers from 0, (B, T) or (T,).
             like: has the dtype and device that the factors get.
+            last: at least the largest of them, from somebody who knows that none is negative: then nothing waits for the
+                device that holds them. None means that they are looked at.
 
         Raises:
             TypeError: if positions are not integers.
@@ -74,13 +76,15 @@ class Rotary:
             raise ValueError(f"positions must have shape (B, T) or (T,), got {tuple(positions.shape)}")
         if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
             raise TypeError(f"positions must hold integers, got {positions.dtype}")
-        first, last = map(int, positions.aminmax())
-        if first < 0:
-            raise ValueError(f"positions must be at least 0, got {first}")
+        if last is None:
+            first, last = map(int, positions.aminmax())
+            if first < 0:
+                raise ValueError(f"positions must be at least 0, got {first}")
         if last >= LONGEST_TABLE:
             factors = self._computed(positions.cpu(), like)  # (B, T, 2 D) or (T, 2 D)
         else:
-            factors = self._table(last, like)[positions.to(like.device, torch.int64)]
+            places = positions.to(like.device, torch.int64)
+            factors = nn.functional.embedding(places, self._table(last, like))
         if positions.ndim == 2:
             factors = factors[:, None]  # the axis of heads
         own, partner = factors.chunk(2, dim=-1)
