@@ -54,7 +54,7 @@ def attention(
         causal: a query reads keys up to its own place, the queries standing at the end of the keys.
         real: True at keys that count, (B, S); None means all.
         scale: of scores; None means 1 / sqrt(D).
-        blocks: size of a tile; None means `Blocks()`.
+        blocks: size of a tile; None means `Blocks.of(T)`.
 
     Returns:
         Output (B, H, T, D), 0 where a query may read nothing, and log-sum-exp of scaled scores in nats (B, H, T), -inf
@@ -72,7 +72,7 @@ def attention(
         ([1.0, 2.0], [[[1.0, 2.0]]])
     """
     sizes = _checked(q, k, v, real)
-    blocks = Blocks() if blocks is None else blocks
+    blocks = Blocks.of(sizes.T) if blocks is None else blocks
     if not isinstance(blocks, Blocks):
         raise TypeError(f"blocks must be Blocks, got {type(blocks).__name__}")
     o, lse = _Tiled.apply(q, k, v, real, sizes, causal, scale_of(scale, sizes.D), blocks)  # type: ignore[no-untyped-call]

@@ -67,9 +67,9 @@ def by_group(part: Tensor, sizes: Sizes) -> Tensor:
 class Blocks:
     """Size of a tile.
 
-    Short reads do not fill it: then a tile holds several heads, as many as have room. By default one takes half a megabyte
-    in float32, so that backward's two lie in a second-level cache of 2 MB; fewer than 256 queries were slower, and
-    among 256 or 512 queries by 256 to 1024 keys no size was faster by more than the noise of the measurement.
+    Short reads do not fill it: then a tile holds several heads, as many as have room. The largest default takes half a
+    megabyte in float32, so that backward's two lie in a second-level cache of 2 MB; fewer queries were slower, and among 256
+    or 512 queries by 256 to 1024 keys no size was faster by more than the noise of the measurement.
 
     Attributes:
         queries: R at most; with grouped queries `queries // group` of each head, one at least.
@@ -86,6 +86,19 @@ class Blocks:
     def __post_init__(self) -> None:
         for name in ("queries", "keys"):
             checked_integer(name, getattr(self, name), 1)
+
+    @classmethod
+    def of(cls, T: int) -> Blocks:
+        """Return the default for T queries: fewer in a tile of a short read, as in PyTorch's own attention.
+
+        Gradients of keys and values are summed over the queries of a tile at once: over more numbers than PyTorch sums, they
+        would lose more than twice as much in float32. In a long read that goes under in the sum over tiles.
+
+        Example:
+            >>> [Blocks.of(T).queries for T in (65, 512, 4096)]
+            [32, 128, 256]
+        """
+        return cls(32 if T < 320 else 128 if T < 768 else 256)
 
     def rows(self, sizes: Sizes) -> int:
         """Return how many queries of one head a tile holds."""
