@@ -1,8 +1,8 @@
 """Triton's attention against the float64 reference; bound: what naive torch loses in the same dtype.
 
 CPU builds of PyTorch have no attention of their own worth the name in float16, so "torch's own" is `kernels.reference` run
-in the dtype under test: its largest error against float64, times two. Where the naive version happens to be exact there is a
-floor: one rounding of the largest value, and one of 1 in float32, the dtype in which the kernels add up numbers about 1.
+in the dtype under test: its largest error against float64, times two. On top come one rounding of the largest
+value and four of it (of 1 at least) in float32, in which the kernels add up: which sum is lucky differs between processors.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def assert_as_good_as_torch(found: tuple[Tensor, ...], parts: list[Tensor], **op
     theirs = results(reference, parts, parts[0].dtype, **options)
     for name, ours, naive, exact in zip(("o", "lse", "dq", "dk", "dv"), found, theirs, true, strict=True):
         largest = exact.masked_fill(exact == -torch.inf, 0.0).abs().max().item()
-        floor = torch.finfo(ours.dtype).eps * largest + torch.finfo(torch.float32).eps
+        floor = torch.finfo(ours.dtype).eps * largest + 4 * torch.finfo(torch.float32).eps * max(largest, 1)
         bound = 2 * error(naive, exact) + floor
         assert error(ours, exact) <= bound, name
 

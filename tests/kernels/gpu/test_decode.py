@@ -55,7 +55,7 @@ def check(
 ) -> None:
     """Hold against float64: the error is at most twice that of naive attention in the same dtype.
 
-    The floor is one rounding of the largest output, or two of the largest float32 log-sum-exp, which is turned into nats.
+    On top come four float32 roundings of the largest value, so that it is no matter of luck in which order either adds up.
     """
     keys = torch.arange(k.shape[2], device=q.device)
     real = (keys < lengths[:, None]) & (keys >= lengths[:, None] - window)
@@ -68,14 +68,12 @@ def check(
     assert (lse[empty] == -torch.inf).all()
     assert o.dtype == q.dtype
     assert lse.dtype == FULL
-    for ours, theirs, reference, step in zip(
-        (o, lse), naive, exact, (torch.finfo(q.dtype).eps, 2 * torch.finfo(FULL).eps), strict=True
-    ):
+    for ours, theirs, reference in zip((o, lse), naive, exact, strict=True):
         reference = reference[~empty].squeeze(2)
         allowed = 2 * (theirs[~empty].squeeze(2) - reference).abs().max().item()
-        floor = step * reference.abs().max().item()
+        floor = 4 * torch.finfo(FULL).eps * reference.abs().max().item()
         error = (ours[~empty] - reference).abs().max().item()  # NaN fails
-        assert error <= max(allowed, floor)
+        assert error <= allowed + floor
 
 
 @pytest.mark.parametrize("dtype", [HALF, FULL, BFLOAT])

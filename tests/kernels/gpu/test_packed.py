@@ -77,7 +77,7 @@ def test_attention_reads_each_sequence_as_if_it_were_alone(D: int, causal: bool,
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, BFLOAT16])
 @pytest.mark.parametrize(("D", "causal"), [(48, True), (80, False)])
 def test_attention_of_many_lengths_loses_no_more_than_torch(D: int, causal: bool, dtype: torch.dtype) -> None:
-    """Against float64, sequence by sequence; bound: twice what the reference loses in the dtype, and two roundings."""
+    """Against float64, sequence by sequence; bound: twice what the reference loses in the dtype, and four roundings."""
     lengths = (1, 7, 17, 63, 64, 65, 129, 257)
     q_starts, k_starts = starts_of(lengths), starts_of((1, 17, 7, 64, 63, 129, 257, 65))
     generator = torch.Generator().manual_seed(D)
@@ -100,7 +100,7 @@ def test_attention_of_many_lengths_loses_no_more_than_torch(D: int, causal: bool
         return [torch.cat(some) for some in whole]
 
     for ours, theirs, exact in zip(found, one_by_one(dtype), one_by_one(torch.float64), strict=True):
-        lost, floor = (theirs - exact).abs().max(), 2 * torch.finfo(dtype).eps * exact.abs().max()
+        lost, floor = (theirs - exact).abs().max(), 4 * torch.finfo(dtype).eps * exact.abs().max()
         assert (ours - exact).abs().max() <= 2 * lost + floor  # NaN fails
 
 

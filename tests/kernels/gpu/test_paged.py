@@ -89,7 +89,8 @@ def test_decode_paged_is_as_good_as_naive_attention(dtype: torch.dtype) -> None:
     naive = attention(q[:, :, None], k, v, real=real)
     for ours, theirs, reference in zip(decode_paged(**paged(**parts, P=16)), naive, exact, strict=True):
         error = (ours - reference.squeeze(2)).abs().max()
-        assert error <= 2 * (theirs - reference).abs().max()
+        floor = 4 * torch.finfo(torch.float32).eps * reference.abs().max()  # as in `test_decode`
+        assert error <= 2 * (theirs - reference).abs().max() + floor
 
 
 @pytest.mark.parametrize("splits", [1, 3, 9])
