@@ -224,3 +224,8 @@ def test_pages_that_a_kernel_follows_are_what_put_gathers(fill: Any, drawn: Any)
         cache.pages(2)
     with pytest.raises(ValueError, match=r"page_size must be at least 1, got 0"):
         PagedCache(SIZES, page_count=1, page_size=0)
+
+
+def test_caches_refuse_sizes_that_are_none() -> None:
+    with pytest.raises(TypeError, match=r"sizes must be CacheSizes, got int"):
+        ContiguousCache(3, 2)  # type: ignore[arg-type]

@@ -238,3 +238,12 @@ def test_session_takes_an_empty_cache_only(hostile: Any) -> None:
 def test_session_of_a_model_in_half_precision_gives_numpy(hostile: Any) -> None:
     session = started(drawn(hostile).bfloat16())
     assert session.read([[1, 2]]).dtype == np.float32
+
+
+def test_session_refuses_what_is_no_model_or_no_cache() -> None:
+    model = CausalLM.initial(CausalConfig(5, d_model=8, n_head=2, d_ff=16), seed=0)
+    with pytest.raises(TypeError, match=r"cache must be a KVCache, got CausalLM"):
+        Session(model, model)  # type: ignore[arg-type]
+    cache = GrowingCache(model.cache_sizes(rows=1))
+    with pytest.raises(TypeError, match=r"model must be a CausalLM, got GrowingCache"):
+        Session(cache, cache)  # type: ignore[arg-type]

@@ -47,6 +47,8 @@ class StoredCache(KVCache):
     """
 
     def __init__(self, sizes: CacheSizes) -> None:
+        if not isinstance(sizes, CacheSizes):
+            raise TypeError(f"sizes must be CacheSizes, got {type(sizes).__name__}")
         self.sizes = sizes
         self.device = zeros(sizes, 0).device  # "cuda" has a number now
         self._lengths = torch.zeros(sizes.rows, dtype=torch.int64)

@@ -174,8 +174,11 @@ class CausalLM(nn.Module):
         """Refuse a cache that was made for a model of other sizes, another dtype, kind of device or window, or any in training.
 
         Raises:
+            TypeError: if it is no cache.
             ValueError: as said; in training if there is dropout.
         """
+        if not isinstance(cache, KVCache):
+            raise TypeError(f"cache must be a KVCache, got {type(cache).__name__}")
         if self.training and self.config.dropout:
             raise ValueError(
                 "model must be in evaluation mode to use a cache, as it has dropout: call eval()"
@@ -238,6 +241,9 @@ class CausalLM(nn.Module):
 
     def _checked(self, ids: Tensor, real: Tensor | None) -> Tensor:
         """Return ids with 0 at padding."""
+        if not isinstance(ids, Tensor) or ids.dtype not in (torch.int64, torch.int32):
+            got = ids.dtype if isinstance(ids, Tensor) else type(ids).__name__
+            raise TypeError(f"ids must be a tensor of int64 or int32, got {got}")
         if ids.ndim != 2:
             raise ValueError(f"ids must have shape (B, T), got {tuple(ids.shape)}")
         if real is not None:

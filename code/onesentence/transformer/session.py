@@ -54,6 +54,8 @@ class Session:
 
     def __init__(self, model: CausalLM, cache: KVCache, *, reader: str = "sdpa") -> None:
         reader_of(reader)
+        if not isinstance(model, CausalLM):
+            raise TypeError(f"model must be a CausalLM, got {type(model).__name__}")
         model.check_cache(cache)
         if int(cache.lengths.sum()):
             raise ValueError(f"cache must be empty, got one with {cache.lengths.tolist()} tokens")
