@@ -17,7 +17,8 @@ import bare
 import bench
 import browser
 import lighthouse
-from bench import Build, Row
+from bench import Build
+from bench_rows import Row
 
 ROOT = Path(__file__).resolve().parents[1]
 LOG = """\

@@ -7,7 +7,7 @@ import doctest
 import pytest
 
 import bench_text
-from bench import Row
+from bench_rows import Row, ratio_row
 
 
 def test_examples_in_docstrings() -> None:
@@ -30,10 +30,10 @@ def test_generate_repeats_some_words_often() -> None:
 
 
 def test_ratio_row_takes_the_median_of_the_ratios() -> None:
-    row = bench_text.ratio_row(bench_text.WHAT, [(2.0, 1.0), (9.0, 3.0), (8.0, 1.0)])
+    row = ratio_row(bench_text.WHAT, [(2.0, 1.0), (9.0, 3.0), (8.0, 1.0)])
     assert row == Row(bench_text.WHAT, 3.0, "", "8.00 s beside 1.00 s; median of 3, 2.0 to 8.0")
     with pytest.raises(ValueError, match="pairs: expected at least one run, got none"):
-        bench_text.ratio_row("x", [])
+        ratio_row("x", [])
 
 
 def test_seconds_refuses_a_learner_that_learned_less() -> None:

@@ -38,6 +38,7 @@ from pathlib import Path
 from typing import Any
 
 from bare import make_bare
+from bench_rows import Row
 
 ROOT = Path(__file__).resolve().parents[1]
 RUNS = 3
@@ -72,34 +73,6 @@ class Build:
     execute: float = 0.0
     rest: float = 0.0
     cpu: float = 0.0
-
-
-@dataclass(frozen=True)
-class Row:
-    """A line of the table.
-
-    Attributes:
-        what: what was measured.
-        value: the figure.
-        unit: its unit, empty for a ratio or a score.
-        note: what else belongs to it.
-        goal: the most that it should be (the least, where `least` holds); None where there is no goal.
-        least: the goal is a lower bound.
-    """
-
-    what: str
-    value: float
-    unit: str = ""
-    note: str = ""
-    goal: float | None = None
-    least: bool = False
-
-    @property
-    def met(self) -> bool | None:
-        """Whether the goal is met, None where there is none."""
-        if self.goal is None:
-            return None
-        return self.value >= self.goal if self.least else self.value <= self.goal
 
 
 def read_log(log: str, wall: float, cpu: float = 0.0) -> Build:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bench_rows import Row
+
 if TYPE_CHECKING:
-    from bench import Row
     from onesentence.generate.hypotheses import Found
 
 B, WIDTH, LIMIT = 32, 4, 16
@@ -75,8 +76,6 @@ def measure(batch: int = B, width: int = WIDTH, limit: int = LIMIT, runs: int = 
     """Run both in turn, each with one thread; return the lines of the table."""
     import torch
     from threadpoolctl import threadpool_limits
-
-    from bench import Row
 
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -16,10 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bench_text import ratio_row
+from bench_rows import Row, ratio_row
 
 if TYPE_CHECKING:
-    from bench import Row
     from onesentence.kernels.bench.timing import Call
 
     Times = Sequence[float]
@@ -97,8 +96,6 @@ def memory_row(T: int, naive: int, tiled: int) -> Row:
         naive: bytes of the naive version.
         tiled: bytes of the tiled one.
     """
-    from bench import Row
-
     note = f"{naive / 1e6:.0f} MB beside {tiled / 1e6:.1f} MB"
     return Row(f"attention, N={T}, memory, naive over tiled", naive / tiled, "", note, MEMORY, least=True)
 

@@ -14,16 +14,11 @@ could still be saved is the check of the inputs, about a tenth.
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench_text import ratio_row
-
-if TYPE_CHECKING:
-    from bench import Row
+from bench_rows import Row, ratio_row, seconds
 
 T, B, H = 200, 32, 64
 RUNS = 15
@@ -76,19 +71,10 @@ def steps(length: int, batch: int, hidden: int, seed: int = 0) -> tuple[Step, St
     return ours, theirs, products
 
 
-def seconds(step: Step) -> float:
-    """Return how long one call takes."""
-    start = time.perf_counter()
-    step()
-    return time.perf_counter() - start
-
-
 def measure(length: int = T, batch: int = B, hidden: int = H, runs: int = RUNS) -> list[Row]:
     """Run all in turn, each with one thread; return the lines of the table."""
     import torch
     from threadpoolctl import threadpool_limits
-
-    from bench import Row
 
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import json
 import os
-import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from bench import Row
+from bench_rows import Row, ratio_row
 
 SIZE = 1_000_000
 MERGES = 1_000
@@ -114,26 +112,6 @@ def seconds(learner: Callable[[Sequence[str], int], int], lines: Sequence[str], 
     if learned != wanted:
         raise RuntimeError(f"{learner.__name__} learned {learned}, expected {wanted}")
     return taken
-
-
-def ratio_row(what: str, pairs: Sequence[tuple[float, float]]) -> Row:
-    """Return the line for several runs.
-
-    Args:
-        what: what was measured.
-        pairs: seconds of ours and of theirs, run by run.
-
-    Raises:
-        ValueError: there is no run.
-    """
-    from bench import Row
-
-    if not pairs:
-        raise ValueError("pairs: expected at least one run, got none")
-    ratios = [mine / other for mine, other in pairs]
-    medians = [statistics.median(times) for times in zip(*pairs, strict=True)]
-    note = f"{medians[0]:.2f} s beside {medians[1]:.2f} s; median of {len(pairs)}"
-    return Row(what, statistics.median(ratios), "", f"{note}, {min(ratios):.1f} to {max(ratios):.1f}")
 
 
 def measure(size: int = SIZE, merges: int = MERGES, runs: int = RUNS) -> list[Row]:

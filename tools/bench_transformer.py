@@ -12,13 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
-from bench_recurrent import seconds
-from bench_text import ratio_row
-
-if TYPE_CHECKING:
-    from bench import Row
+from bench_rows import Row, ratio_row, seconds
 
 B, T, C, H, F = 8, 128, 256, 8, 1024
 RUNS = 15

@@ -16,13 +16,11 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import browser
-
-if TYPE_CHECKING:
-    from bench import Row
+from bench_rows import Row
 
 VERSION = "12.8.2"
 PAGES = {"home": "book/index.html", "chapter": "book/03-reading/the-read.html"}
@@ -105,8 +103,6 @@ def speed_note(report: Mapping[str, Any]) -> str:
 
 def score_rows(page: str, form: str, report: Mapping[str, Any]) -> list[Row]:
     """Return the lines of the table for one page in one form; beside a score below its goal stands why."""
-    from bench import Row
-
     found, notes = scores(report), dict.fromkeys(CATEGORIES, ", ".join(failed_audits(report)))
     notes["performance"] = speed_note(report)
     goals = {"performance": PERFORMANCE[form]}
